@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from rlgraph.torch import devices
+from rlgraph.torch import autograd, devices
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,12 @@ def settings():
 def gpus(monkeypatch):
     """Two simulated GPUs."""
     monkeypatch.setattr(devices, "device_names", lambda: frozenset({"cpu", "cuda:0", "cuda:1"}))
+    # The private functions tell no mode what they make.
+    monkeypatch.setattr(autograd, "_flatten", autograd._by_cat)
+    monkeypatch.setattr(autograd, "_run", autograd._by_grad)
     with SimulatedGpus() as mode:
+        monkeypatch.setattr(torch.cuda, "Event", mode.make_event)
+        monkeypatch.setattr(torch.cuda, "current_stream", lambda device: device)
         yield mode
 
 
@@ -31,9 +36,12 @@ class SimulatedGpus(TorchFunctionMode):
 
     What PyTorch refuses on a machine with GPUs is refused here: an operation on tensors of two devices, a generator of
     another device than its tensor, an array of a tensor that is not on the CPU. So a move that is missing is found.
+    Copies to the CPU that nobody waits for arrive when somebody waits for an event after them.
 
     Attributes:
         moves: devices to which something was moved, in order.
+        waits: what made the CPU wait for a GPU, in order.
+        on_wait: called before it waits for an event.
     """
 
     def __init__(self):
@@ -41,6 +49,16 @@ class SimulatedGpus(TorchFunctionMode):
         self.places = {}
         self.kept = []
         self.moves = []
+        self.waits = []
+        self.under_way = []
+        self.on_wait = lambda: None
+
+    def forget(self):
+        self.moves.clear()
+        self.waits.clear()
+
+    def make_event(self):
+        return Event(self)
 
     def place(self, tensor, device):
         device = torch.device(device)
@@ -52,11 +70,27 @@ class SimulatedGpus(TorchFunctionMode):
     def where(self, tensor):
         return self.places.get(id(tensor), CPU)
 
-    def moved(self, tensor, device):
+    def moved(self, tensor, device, waits=True):
         if self.where(tensor) == torch.device(device):
             return tensor
         self.moves.append(str(device))
+        if waits:
+            self.waits.append(f"move to {device}")
+        elif torch.device(device) == CPU:
+            raise RuntimeError("nobody knows when this copy to the CPU has arrived")
         return self.place(tensor.clone(), device)
+
+    def copied(self, target, source, waits):
+        """What `copy_` of `source` to another device does."""
+        self.moves.append(str(self.where(target)))
+        if waits:
+            self.waits.append(f"copy to {self.where(target)}")
+            target.copy_(source)
+        elif self.where(target) == CPU:
+            self.under_way.append((target, source.clone()))
+        else:
+            target.copy_(source)
+        return target
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
@@ -68,7 +102,18 @@ class SimulatedGpus(TorchFunctionMode):
         if function is Tensor.cpu:
             return self.moved(args[0], CPU)
         if function is Tensor.to and not isinstance(args[1], torch.dtype):
-            return self.moved(args[0], args[1])
+            return self.moved(args[0], args[1], not kwargs.get("non_blocking"))
+        if function is Tensor.copy_ and self.where(args[0]) != self.where(args[1]):
+            return self.copied(*args, not kwargs.get("non_blocking"))
+        if kwargs.pop("pin_memory", False):
+            assert not kwargs.get("device")
+        if name.rpartition(".")[2] in READS and self.where(args[0]) != CPU:
+            self.waits.append(name)
+        if function is torch.autograd.grad:  # each derivative is where its leaf is
+            found = function(*args, **kwargs)
+            return tuple(
+                x if x is None else self.place(x, self.where(y)) for x, y in zip(found, args[1], strict=True)
+            )
         tensors = list(_tensors([args, kwargs]))
         devices = {self.where(x) for x in tensors if x.ndim} or {self.where(x) for x in tensors[:1]}
         if function is Tensor.copy_:
@@ -85,6 +130,27 @@ class SimulatedGpus(TorchFunctionMode):
         for result in _tensors([results]):
             self.place(result, device)
         return results
+
+
+#: What Python makes of the numbers of a tensor.
+READS = ("item", "tolist", "__bool__", "__float__", "__int__", "__index__")
+
+
+class Event:
+    """A moment in the queue of a simulated GPU."""
+
+    def __init__(self, gpus):
+        self.gpus, self.before = gpus, []
+
+    def record(self, stream):
+        self.before, self.gpus.under_way = self.gpus.under_way, []
+
+    def synchronize(self):
+        self.gpus.on_wait()
+        self.gpus.waits.append("event")
+        for target, source in self.before:
+            target.copy_(source)
+        self.before = []
 
 
 def _tensors(value):

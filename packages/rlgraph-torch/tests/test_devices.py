@@ -1,5 +1,7 @@
 """Devices on PyTorch: names, moves between simulated GPUs, and that nothing is done where everything is on the CPU."""
 
+import threading
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from rlgraph.testing.conformance import run_conformance
 from rlgraph.testing.conformance.cases import CASES
 from rlgraph.torch import devices
 from rlgraph.torch.devices import device_name
+from rlgraph.torch.transfers import Fetch, sent
 
 
 class Learner(Component):
@@ -133,6 +136,65 @@ def test_groups_are_on_their_devices(gpus):
     made.set_weights(values)
     for name, value in made.get_weights().items():
         np.testing.assert_array_equal(value, values[name])
+
+
+def test_updates_go_on_while_weights_are_fetched(gpus):
+    made, rng = executor(device="cuda:0"), np.random.default_rng(0)
+    weights = made.flat_weights(["get_q_values"])
+    before = weights.get()
+
+    def update():
+        with gpus:  # it is of one thread
+            made.execute("update", RECORDS.sample(4, rng=rng))
+
+    def update_meanwhile():
+        gpus.on_wait = lambda: None
+        thread = threading.Thread(target=update, daemon=True)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
+
+    gpus.forget()
+    gpus.on_wait = update_meanwhile
+    fetched = weights.get()
+    assert gpus.waits == ["event", "event"]  # for the results of the update, and for the weights
+    np.testing.assert_array_equal(fetched["float32"], before["float32"])
+    assert not np.array_equal(weights.get()["float32"], before["float32"])
+
+
+def test_inputs_are_sent_together_and_results_fetched_together(gpus):
+    made, rng = executor(device="cuda:0"), np.random.default_rng(0)
+    made.execute("update", RECORDS.sample(4, rng=rng))
+    records = RECORDS.sample(3, rng=rng)
+    kept = {name: values.copy() for name, values in records.items()}
+    gpus.forget()
+    loss, per_item = made.execute("update", records)
+    assert gpus.moves == ["cuda:0", "cpu", "cpu"]
+    assert gpus.waits == ["event"]
+    assert loss.shape == () and per_item.shape == (3,)
+    assert loss.flags.writeable and per_item.flags.writeable
+    for name, values in kept.items():
+        np.testing.assert_array_equal(records[name], values)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        [np.arange(3, dtype=np.uint8), np.arange(6.0).reshape(2, 3), np.array([True, False])],
+        [np.zeros((0, 4), np.float32), np.array(2, np.int64), np.zeros((2, 0), bool)],
+        [],
+    ],
+    ids=["dtypes", "sizes", "none"],
+)
+def test_transfers_keep_what_is_sent(gpus, arrays):
+    there = sent([torch.from_numpy(array) for array in arrays], "cuda:1")
+    assert {str(tensor.device) for tensor in there} <= {"cuda:1"}
+    fetch = Fetch(there)
+    for tensor in there:
+        tensor.zero_()
+    for back, array in zip(fetch.arrays(), arrays, strict=True):
+        assert (back.dtype, back.shape) == (array.dtype, array.shape)
+        np.testing.assert_array_equal(back, array)
 
 
 def test_an_input_is_moved_once_however_many_need_it(gpus):

@@ -102,6 +102,15 @@ def test_recorded_updates_are_those_of_the_cpu(recordings):
     assert not np.allclose(before, recorded.execute("predict", x))
 
 
+def test_recorded_programs_wait_once(recordings, gpus):
+    recorded = make(device="cuda:0")
+    for x, y in batches(6, 6):
+        gpus.forget()
+        recorded.execute("learn", x, y)
+    assert recordings == [[2]]
+    assert gpus.moves == ["cuda:0", "cpu"] and gpus.waits == ["event"]
+
+
 def test_what_was_returned_stays(recordings):
     executor = make(compile=["predict"], device="cuda:0")
     (one, _), (two, _) = batches(5, 5)

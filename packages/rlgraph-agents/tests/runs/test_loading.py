@@ -9,7 +9,8 @@ from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.ppo import PPOAgent
 from rlgraph.agents.specs import UpdateSpec
 from rlgraph.components import Dense
-from rlgraph.core import CheckpointError, SpecError, allow_imports
+from rlgraph.core import BuildWarning, CheckpointError, SpecError, allow_imports
+from rlgraph.core.numpy.backend import NumpyBackend
 from rlgraph.environments import make_environment
 from rlgraph.runs import train
 from rlgraph.spaces import Dict, FloatBox, IntBox
@@ -95,6 +96,26 @@ def test_a_run(tmp_path, backend, execution, policy, timesteps):
     loaded = Agent.load(folder)
     assert (loaded.timesteps, loaded.executor.backend.name) == (timesteps, backend)
     assert Agent.load(folder, backend="numpy").executor.backend.name == "numpy"
+
+
+def test_devices_may_be_missing(stored, tmp_path, monkeypatch):
+    monkeypatch.setattr(NumpyBackend, "devices", frozenset({"cpu", "gpu:0"}))
+    placed = {"execution_spec": {"device_map": {"agent": "gpu:0"}}}
+    agent, folder = stored({"type": "ppo", "network_spec": NETWORK, **placed}, env="CartPole-v1")
+    run = {
+        "agent": {"type": "random", **placed},
+        "environment": "CartPole-v1",
+        "backend": "numpy",
+        "steps": 4,
+    }
+    train({**run, "evaluation": {"episodes": 1, "final_episodes": 1}}, tmp_path / "run")
+    assert {group.device for group in Agent.load(folder).executor.built.layout.groups.values()} == {"gpu:0"}
+    monkeypatch.setattr(NumpyBackend, "devices", frozenset({"cpu"}))
+    missing = "were to be on device 'gpu:0', which the numpy backend does not have here"
+    with pytest.warns(BuildWarning, match=missing):
+        assert same(Agent.load(folder), agent)
+    with pytest.warns(BuildWarning, match=missing):
+        Agent.load(tmp_path / "run")
 
 
 # Mistakes.

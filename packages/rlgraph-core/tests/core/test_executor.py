@@ -445,6 +445,47 @@ def test_the_numpy_actor_copies_what_it_cannot_borrow(copying):
     np.testing.assert_array_equal(act(), [[6.0, 7.0]])
 
 
+def test_methods_on_numpy_share_their_copies_of_variables(copying, monkeypatch):
+    class Trained(Counter):  # in a group of its own
+        def create_variables(self, input_spaces, action_space=None):
+            self.count = self.get_variable("count", FloatBox(shape=(2,)), initializer=0.0)
+
+    class Two(Component):
+        def __init__(self):
+            self.first, self.second = Counter(scope="first"), Trained(scope="second")
+            super().__init__(self.first, self.second, scope="two")
+
+        @rlgraph_api
+        def add(self, x):
+            self.first.add(x)
+            self.second.add(x)
+
+        @rlgraph_api
+        def view_first(self):
+            return self.first.view()
+
+        @rlgraph_api
+        def view_second(self):
+            return self.second.view()
+
+    made = GraphExecutor(Two(), {"x": FloatBox(shape=(2,))}, backend=copying)
+    fetched = []
+    fetch = made.storage.fetch_groups
+    monkeypatch.setattr(
+        made.storage, "fetch_groups", lambda names: fetched.append(list(names)) or fetch(names)
+    )
+    first = made.numpy_program("view_first")
+    made.execute("add", [1.0, 2.0])
+    np.testing.assert_array_equal(first(), [[1.0, 2.0]])
+    second, again = (made.numpy_program("view_second") for _ in range(2))
+    np.testing.assert_array_equal(second(), [[1.0, 2.0]])  # nobody had brought it up to date
+    fetched.clear()
+    made.execute("add", [1.0, 1.0])
+    for view in (first, second, again, first):
+        np.testing.assert_array_equal(view(), [[2.0, 3.0]])
+    assert fetched == [sorted(made.built.layout.groups)] and len(fetched[0]) == 2
+
+
 def test_the_numpy_actor_shares_host_streams(backend):
     one, two = (
         GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend) for _ in range(2)

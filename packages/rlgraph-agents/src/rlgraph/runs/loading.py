@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,9 +37,17 @@ def load(path: str | Path, backend: str | None, kind: type[A]) -> A:
 @data_specs()
 def _of_checkpoint(path: Path, backend: str | None) -> Agent:
     source, manifest, spec = _stored(path)
-    agent = Agent.from_spec(spec, backend=backend or manifest.backend, seed=manifest.seed)
+    agent = Agent.from_spec(_for_any_machine(spec), backend=backend or manifest.backend, seed=manifest.seed)
     agent.load_model(source)
     return agent
+
+
+def _for_any_machine(spec: Any) -> Any:
+    """The spec of an agent, for machines and backends without the devices on which it learned."""
+    execution = spec.get("execution_spec") if isinstance(spec, Mapping) else None
+    if not isinstance(execution, Mapping) or not {"device", "device_map"} & execution.keys():
+        return spec
+    return {**spec, "execution_spec": {**execution, "soft_placement": True}}
 
 
 def stored_policy(path: Path) -> tuple[Path, ActorSpec]:
@@ -118,7 +127,10 @@ def load_agent(
     # Absolute, since an environment may change the working directory.
     source = _checkpoint(folder / "checkpoints", checkpoint, run.evaluation.policy).absolute()
     agent = Agent.from_spec(
-        run.agent, env=run.environment, backend=backend or config["chosen"]["backend"], seed=run.seed
+        _for_any_machine(run.agent),
+        env=run.environment,
+        backend=backend or config["chosen"]["backend"],
+        seed=run.seed,
     )
     agent.load_model(source)
     return agent, run, source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -98,6 +98,15 @@ class Storage(ABC):
     @abstractmethod
     def read_group(self, name: str) -> np.ndarray:
         """A copy of a group's buffer [size]."""
+
+    def fetch_groups(self, names: Sequence[str]) -> Callable[[], dict[str, np.ndarray]]:
+        """Begin to copy groups; the function that it returns waits for the copies, by name.
+
+        They hold the values of now, whatever is written before that function is called. A backend on devices overrides
+        this: between both calls, its programs may go on.
+        """
+        copies = {name: self.read_group(name) for name in names}
+        return lambda: copies
 
     @abstractmethod
     def write_group(self, name: str, values: np.ndarray) -> None:

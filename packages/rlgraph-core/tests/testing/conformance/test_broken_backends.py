@@ -262,6 +262,14 @@ def test_memory_that_is_not_its_own(failures):
     assert set(failures(with_storage(Lending), NO_TABLES)) == {"variables/groups", "graphs/numpy_actor"}
 
 
+def test_copies_that_begin_too_late(failures):
+    class Late(NumpyStorage):
+        def fetch_groups(self, names):
+            return lambda: {name: self.read_group(name) for name in names}
+
+    assert set(failures(with_storage(Late), NO_TABLES)) == {"variables/groups"}
+
+
 def test_a_kernel_that_computes_something_else(failures):
     def dense(view, ops):
         def call(inputs):

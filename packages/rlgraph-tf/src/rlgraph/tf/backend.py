@@ -125,11 +125,14 @@ class TfBackend(Backend):
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         function = self.traceable(plan, segment, storage.groups, storage.tensor_stream, compiled=compiled)
 
-        def traced(*tensors: tf.Tensor) -> Any:
+        def returning(*tensors: tf.Tensor) -> Any:
             return [*(function(*tensors) or ()), *(storage.groups[name].read_value() for name in hand_out)]
 
+        traced = returning if hand_out else function
+        if devices.is_placed(plan):
+            traced = devices.on_device(traced, devices.only_device(plan))
         traced.__name__ = function.__name__
-        return tf.function(traced if hand_out else function, autograph=False).get_concrete_function(*specs)
+        return tf.function(traced, autograph=False).get_concrete_function(*specs)
 
     def traceable(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -11,10 +11,11 @@ import tensorflow as tf
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.random_streams import stream_seed
 from rlgraph.core.storage import Storage
+from rlgraph.tf.devices import CPU
 from rlgraph.tf.random import Stream
 
-#: Maximum size of a followed group that every program that writes it also returns: reading it afterwards takes four
-#: times as long as one more output of a small program. For larger groups the copy dominates.
+#: Maximum size of a followed group on the CPU that every program that writes it also returns: reading it afterwards
+#: takes four times as long as one more output of a small program. For larger groups the copy dominates.
 FOLLOWED = 16_384
 
 
@@ -37,12 +38,19 @@ class TfStorage(Storage):
             self.groups[name] = tf.Variable(values, trainable=group.trainable, name=label)
 
     def read_group(self, name: str) -> np.ndarray:
+        return self._value(name).numpy()
+
+    def fetch_groups(self, names: Sequence[str]) -> Callable[[], dict[str, np.ndarray]]:
+        values = {name: self._value(name) for name in names}
+        return lambda: {name: value.numpy() for name, value in values.items()}
+
+    def _value(self, name: str) -> tf.Tensor:
+        """The present value, which later writes do not change."""
         if (latest := self.handed_out.get(name)) is not None:
-            return latest.numpy()
+            return latest
         variable = self.groups[name]
         # `variable.numpy()` takes five times as long.
-        value = tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype)
-        return value.numpy()
+        return tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype)
 
     def write_group(self, name: str, values: np.ndarray) -> None:
         variable = self.groups[name]
@@ -51,7 +59,9 @@ class TfStorage(Storage):
 
     def follow_group(self, name: str) -> None:
         # If one program wrote it without returning it, the value from another one would be stale.
-        if name not in self._written and self.layout.groups[name].size <= FOLLOWED:
+        group = self.layout.groups[name]
+        is_worth_it = group.size <= FOLLOWED or group.device not in ("", CPU)
+        if name not in self._written and is_worth_it:
             self._followed.add(name)
 
     def to_hand_out(self, written: Iterable[str]) -> list[str]:

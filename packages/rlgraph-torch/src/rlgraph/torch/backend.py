@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from rlgraph.torch.kernels import KERNELS
 from rlgraph.torch.ops import TorchOps
 from rlgraph.torch.profiling import Profiler
 from rlgraph.torch.storage import TorchStorage
+from rlgraph.torch.transfers import CPU, Fetch, sent
 
 if TYPE_CHECKING:
     from rlgraph.torch.compile.program import Compiler
@@ -64,12 +65,26 @@ DIALECT = Dialect(
 #: For segments without anything that could record derivatives.
 QUIET_DIALECT = replace(DIALECT, before=(), after=())
 
-#: For plans with something on a GPU: inputs and outputs are still arrays.
+#: For plans with something on a GPU: the outputs are tensors, which are fetched together.
 PLACED_DIALECT = replace(
     DIALECT,
-    give="{}.cpu().numpy()".format,
-    arrive="{}.to({!r})".format,
+    give="{}".format,
+    arrive="sent([{}], {!r})".format,
+    namespace={**DIALECT.namespace, "sent": sent},
 )
+
+
+def placed_dialect(used: Collection[str]) -> Dialect:
+    """The dialect of a segment on these devices. On one alone, iterations of loops send no numbers."""
+    if len(used) != 1:
+        return PLACED_DIALECT
+    (device,) = used
+    return replace(PLACED_DIALECT, index=f"scalar_tensor({{}}, dtype=int64, device={device!r})".format)
+
+
+def fetched(compute: Callable[..., Sequence[torch.Tensor]]) -> Callable[..., tuple[np.ndarray, ...]]:
+    """A function whose results are fetched."""
+    return lambda *arrays: Fetch(compute(*arrays)).arrays()
 
 
 def records_nothing(plan: Plan, segment: Segment) -> bool:
@@ -93,7 +108,7 @@ class TorchBackend(Backend):
 
     name = "torch"
     capabilities = frozenset({"gradients"})
-    default_device = devices.CPU
+    default_device = CPU
     kernels = KERNELS
     exports = frozenset()  # reads of variables, nothing else
 
@@ -135,9 +150,12 @@ class TorchBackend(Backend):
                 emit_segment(plan, part, dialect, linker).compile(), dialect.namespace
             )
 
+        if placed:
+            dialect = placed_dialect(devices.devices_of(plan, segment))
+            eager = fetched(emit(segment, dialect))
         if not self.compiles(plan, segment):
             if placed:
-                return emit(segment, PLACED_DIALECT)
+                return eager
             if records_nothing(plan, segment):
                 return emit(segment, QUIET_DIALECT, replace(linker, handle=storage.value))
             return emit(segment, DIALECT)
@@ -150,8 +168,8 @@ class TorchBackend(Backend):
 
             # Some native kernels read values, and a program that waits for the GPU cannot be recorded.
             plain = replace(linker, use_kernels=False)
-            compute = emit(segment, tracing_dialect(PLACED_DIALECT), plain)
-            return self._compiler.record(plan, segment, storage, emit(segment, PLACED_DIALECT), compute)
+            compute = emit(segment, tracing_dialect(dialect), plain)
+            return self._compiler.record(plan, segment, storage, eager, compute)
         return self._compiler.lower(plan, segment, storage, emit)
 
     def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:

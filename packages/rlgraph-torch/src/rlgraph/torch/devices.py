@@ -13,11 +13,10 @@ import torch
 from torch import Tensor
 
 from rlgraph.core.graph.nodes import GraphFunctionCall, walk_nodes
-from rlgraph.core.graph.plan import Plan
+from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.ops import OPERATIONS
 from rlgraph.torch.ops import TorchOps
-
-CPU = "cpu"
+from rlgraph.torch.transfers import CPU, moved
 
 
 def device_names() -> frozenset[str]:
@@ -44,6 +43,16 @@ def is_placed(plan: Plan) -> bool:
     return not names <= {"", CPU}
 
 
+def devices_of(plan: Plan, segment: Segment) -> set[str]:
+    """The devices on which a segment computes, and those of its variables."""
+    built = plan.built
+    calls = [node for node in walk_nodes(segment.nodes) if isinstance(node, GraphFunctionCall)]
+    return {
+        *(built.devices[node.component].ops or CPU for node in calls),
+        *(built.layout.groups[name].device or CPU for name in segment.reads | segment.writes),
+    }
+
+
 class PlacedOps(TorchOps):
     """The `ops` namespace on one device.
 
@@ -63,9 +72,7 @@ def _drawn_on_cpu(name: str) -> Callable[..., Tensor]:
     def drawn(self: PlacedOps, *args: Any, **kwargs: Any) -> Tensor:
         here = TorchOps(self.float_dtype)
         here.stream = self.stream
-        moved = {key: moved_to(CPU, value) for key, value in kwargs.items()}
-        result: Tensor = draw(here, *moved_to(CPU, args), **moved).to(self.device)
-        return result
+        return moved(draw(here, *moved_to(CPU, args), **moved_to(CPU, kwargs)), self.device)
 
     return drawn
 
@@ -95,7 +102,7 @@ def placer(float_dtype: str) -> Callable[[Callable[..., Callable[..., Any]], str
         if writes:
             return _writing(bind if elsewhere else lambda *_: bound, ops)
         if elsewhere:  # copies of the variables, new at every call; derivatives go through them
-            return lambda *args, **kwargs: bind(lambda handle: handle.to(ops.device), ops)(
+            return lambda *args, **kwargs: bind(lambda handle: moved(handle, ops.device), ops)(
                 *moved_to(ops.device, args), **moved_to(ops.device, kwargs)
             )
         return lambda *args, **kwargs: bound(*moved_to(ops.device, args), **moved_to(ops.device, kwargs))
@@ -112,7 +119,7 @@ def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callabl
         def bring(handle: Tensor) -> Tensor:
             if handle.device == ops.device:
                 return handle
-            copy = handle.to(ops.device)  # derivatives go through it
+            copy = moved(handle, ops.device)  # derivatives go through it
             borrowed.append((handle, copy))
             return copy
 
@@ -132,7 +139,7 @@ def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callabl
 def moved_to(device: Any, value: Any) -> Any:
     """A value with every tensor in it on `device`."""
     if isinstance(value, Tensor):
-        return value.to(device)
+        return moved(value, device)
     if isinstance(value, dict):
         return {key: moved_to(device, item) for key, item in value.items()}
     if isinstance(value, list | tuple):

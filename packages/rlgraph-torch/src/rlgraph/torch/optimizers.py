@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, set_flush_denormal
 
 from rlgraph.core.functional.optimization import nadam_momentum
-from rlgraph.torch.devices import CPU, PlacedOps
+from rlgraph.torch.devices import PlacedOps
+from rlgraph.torch.transfers import CPU
 
 #: The smallest denormal number.
 SMALLEST = 5e-324

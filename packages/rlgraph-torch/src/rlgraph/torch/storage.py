@@ -13,7 +13,7 @@ from rlgraph.core.graph.variables import Block, Layout, Variable
 from rlgraph.core.random_streams import stream_seed
 from rlgraph.core.storage import Storage
 from rlgraph.torch.autograd import derivatives, flatten
-from rlgraph.torch.devices import CPU
+from rlgraph.torch.transfers import CPU, Fetch, moved
 
 
 class TorchStorage(Storage):
@@ -43,6 +43,10 @@ class TorchStorage(Storage):
 
     def read_group(self, name: str) -> np.ndarray:
         return self.groups[name].cpu().numpy().copy()
+
+    def fetch_groups(self, names: Sequence[str]) -> Callable[[], dict[str, np.ndarray]]:
+        fetch = Fetch([self.groups[name] for name in names])
+        return lambda: dict(zip(names, fetch.arrays(), strict=True))
 
     def write_group(self, name: str, values: np.ndarray) -> None:
         self.groups[name].copy_(torch.from_numpy(np.ascontiguousarray(values)))
@@ -97,7 +101,7 @@ class TorchStorage(Storage):
 
         def gradients_elsewhere(loss: Tensor) -> list[Tensor]:
             if loss.device not in ones:
-                ones[loss.device] = one.to(loss.device)
+                ones[loss.device] = moved(one, loss.device)
             found = derivatives(loss, ones[loss.device], leaves, retain)
             return [flatten(found[piece]) for piece in pieces]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -59,24 +59,29 @@ class BorrowedStorage(NumpyStorage):
 
     Args:
         owner: the storage that owns the variables.
-        read: the groups that are read; only their copies are updated.
     """
 
-    def __init__(self, owner: Storage, read: set[str]):
+    def __init__(self, owner: Storage):
         super().__init__(owner.layout, owner.variables, owner.seed)
         self.owner = owner
         self.host, self.streams = owner.host, owner.streams
-        self.copied: list[str] = []
-        for name in owner.layout.groups:
-            memory = owner.borrow_group(name)
-            if memory is None:
-                if name in read:
-                    self.copied.append(name)
-                    owner.follow_group(name)
-                memory = owner.read_group(name)
-            self.groups[name] = memory
+        #: The groups that are copied and read; only they are updated.
+        self.copied: set[str] = set()
         self.version = owner.version
         self._refreshing = threading.Lock()
+        memory = {name: owner.borrow_group(name) for name in owner.layout.groups}
+        self._own = owner.fetch_groups([name for name, array in memory.items() if array is None])()
+        self.groups = {name: self._own[name] if array is None else array for name, array in memory.items()}
+
+    def read_from(self, names: Iterable[str]) -> bool:
+        """Be told which groups a program reads; whether any of them is a copy, to `refresh` before every call."""
+        copied = self._own.keys() & set(names)
+        with self._refreshing:
+            for name in sorted(copied - self.copied):
+                self.owner.follow_group(name)
+                self.version = -1  # nobody has updated it so far
+            self.copied |= copied
+        return bool(copied)
 
     def refresh(self) -> None:
         """Update the copies if the owner was written since."""
@@ -84,8 +89,8 @@ class BorrowedStorage(NumpyStorage):
             with self._refreshing:
                 # If the owner is written while copying, the version is outdated and the next call copies again.
                 version = self.owner.version
-                for name in self.copied:
-                    self.groups[name][...] = self.owner.read_group(name)
+                for name, values in self.owner.fetch_groups(sorted(self.copied))().items():
+                    self.groups[name][...] = values
                 self.version = version
 
 

@@ -41,18 +41,24 @@ class FlatWeights:
         self._groups = {block.group for runs in self._runs.values() for block, _ in runs}
 
     def get(self) -> dict[str, np.ndarray]:
-        """Copies of the values, by dtype."""
-        storage, found = self._guarded.storage, {}
+        """Copies of the values, by dtype. Programs that write them wait only until the copies are begun."""
+        storage = self._guarded.storage
+        found = {dtype: np.empty(size, dtype) for dtype, size in self.sizes.items()}
         with self._guarded.locks.holding(self._groups):
-            whole = {name: storage.borrow_group(name) for name in self._groups}
-            groups = {name: storage.read_group(name) if x is None else x for name, x in whole.items()}
-            for dtype, runs in self._runs.items():
-                found[dtype] = flat = np.empty(self.sizes[dtype], dtype)
-                for block, start in runs:
-                    flat[start : start + block.stop - block.start] = groups[block.group][
-                        block.start : block.stop
-                    ]
+            memory = {name: storage.borrow_group(name) for name in self._groups}
+            self._gather(found, {name: whole for name, whole in memory.items() if whole is not None})
+            copied = [name for name, whole in memory.items() if whole is None]
+            fetched = storage.fetch_groups(copied) if copied else dict
+        self._gather(found, fetched())
         return found
+
+    def _gather(self, found: Mapping[str, np.ndarray], groups: Mapping[str, np.ndarray]) -> None:
+        """Copy the values of `groups` to where they are in the flat arrays."""
+        for dtype, runs in self._runs.items():
+            for block, start in runs:
+                if block.group in groups:
+                    values = groups[block.group][block.start : block.stop]
+                    found[dtype][start : start + values.size] = values
 
     def set(self, values: Mapping[str, np.ndarray]) -> None:
         """Write values as `get` gave them, of this executor or another one with the same digest.

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from rlgraph.core.backend import Backend
@@ -158,9 +158,12 @@ class Programs:
         plan = draw_ahead(self.plan(method))
         if plan.writes:
             raise RLGraphError(f"{method!r} writes variables: only read-only methods run on borrowed memory")
-        read = {self.built.layout.group_of[name] for name in plan.reads}
-        storage = BorrowedStorage(self.guarded.storage, read)
-        return self._lower(plan, ActingBackend(self.backend.execution), storage)
+        return self._lower(plan, ActingBackend(self.backend.execution), self._borrowed)
+
+    @cached_property
+    def _borrowed(self) -> BorrowedStorage:
+        """The variables of all methods that run on NumPy: one, so that weights are copied once per write."""
+        return BorrowedStorage(self.guarded.storage)
 
     def _lower(self, plan: Plan, backend: Backend, storage: Storage) -> Lowered:
         backend.require(plan)
@@ -176,7 +179,9 @@ class Programs:
             partial(self.guarded.guard, storage=storage),
             drawn.__getitem__,
         )
-        if not (isinstance(storage, BorrowedStorage) and storage.copied):
+        if not isinstance(storage, BorrowedStorage):
+            return program
+        if not storage.read_from(self.built.layout.group_of[name] for name in lowered.plan.reads):
             return program
 
         def refreshed(*args: Any, **kwargs: Any) -> Any:

@@ -118,8 +118,9 @@ def groups(subject: Subject) -> None:
             part = flat[start : start + variable.size].reshape(variable.shape)
             assert_same(part, storage.read(variable.name), path=variable.name)
         new = flat[::-1].copy()
-        borrowed = storage.borrow_group(name)
+        borrowed, fetched = storage.borrow_group(name), storage.fetch_groups([name])
         storage.write_group(name, new)
+        assert_same(fetched()[name], flat, path=f"group {name}, fetched before it was written")
         assert_same(storage.read_group(name), new, path=f"group {name} after it was written")
         if borrowed is not None:
             assert_same(borrowed, new, path=f"borrowed memory of group {name}")

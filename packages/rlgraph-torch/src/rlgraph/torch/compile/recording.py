@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlgraph.core.graph.nodes import GraphFunctionCall, walk_nodes
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.torch.compile.tracing import tensor_of_array
-from rlgraph.torch.devices import CPU
+from rlgraph.torch.devices import devices_of
 from rlgraph.torch.storage import TorchStorage
+from rlgraph.torch.transfers import CPU, Fetch, moved, packed, parts
 
 Lowered = Callable[..., tuple[Any, ...]]
 
@@ -27,22 +27,12 @@ WARM_UP = 3
 
 def why_not(plan: Plan, segment: Segment) -> str:
     """Why a segment cannot be recorded; empty if it can."""
-    devices = sorted(_devices(plan, segment))
+    devices = sorted(devices_of(plan, segment))
     if len(devices) > 1 or devices == [CPU]:
         return f"it is placed on {' and '.join(devices)}: only what is on one GPU alone is recorded"
     if any(plan.built.effects[node.id].draws for node in segment.nodes):
         return "it draws random numbers, which are made on the CPU"
     return ""
-
-
-def _devices(plan: Plan, segment: Segment) -> set[str]:
-    """The devices on which a segment computes, and those of its variables."""
-    built = plan.built
-    calls = [node for node in walk_nodes(segment.nodes) if isinstance(node, GraphFunctionCall)]
-    return {
-        *(built.devices[node.component].ops or CPU for node in calls),
-        *(built.layout.groups[name].device or CPU for name in segment.reads | segment.writes),
-    }
 
 
 def recorded(
@@ -62,8 +52,10 @@ def recorded(
         eager: the segment as a function of arrays.
         arrays: inputs.
     """
-    (device,) = _devices(plan, segment)
-    inputs = [tensor_of_array(array).to(device, copy=True) for array in arrays]
+    (device,) = devices_of(plan, segment)
+    tensors = [tensor_of_array(array) for array in arrays]
+    held = moved(packed(tensors), device)
+    inputs = parts(held, tensors)
     groups = [storage.groups[name] for name in segment.reads | segment.writes]
     before = [group.clone() for group in groups]
     try:
@@ -76,10 +68,9 @@ def recorded(
     def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         if [array.shape for array in arrays] != shapes:
             return eager(*arrays)
-        for tensor, array in zip(inputs, arrays, strict=True):
-            tensor.copy_(tensor_of_array(array))
+        held.copy_(packed([tensor_of_array(array) for array in arrays]), non_blocking=True)
         play()
-        return tuple([output.detach().cpu().numpy() for output in outputs])
+        return Fetch(outputs).arrays()
 
     return run
 

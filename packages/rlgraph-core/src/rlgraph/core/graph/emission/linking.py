@@ -31,8 +31,8 @@ class Dialect:
         after: lines that run at the end in any case.
         enter_slice: lines before nodes that are differentiated, e.g. to start recording.
         leave_slice: lines after them.
-        arrive: moves an incoming tensor to the device that needs it first, from its name and the device's. None: the
-            framework moves tensors, or there is one device.
+        arrive: moves incoming tensors to the device that needs them first, from their names, with commas between them,
+            and the device's; a sequence. None: the framework moves tensors, or there is one device.
         namespace: what these lines refer to, by name; names they assign to are there with None.
     """
 

@@ -109,10 +109,13 @@ class _SegmentEmitter:
 
     def _emit_arrivals(self, arrive: Callable[[str, str], str]) -> None:
         devices = first_devices(self.plan.built, self.segment.nodes)
+        arriving: dict[str, list[str]] = {}
         for leaf, _ in self.segment.inputs:
             if leaf in devices:
-                name = self.function.local(leaf)
-                self.function.lines.append(f"{name} = {arrive(name, devices[leaf])}")
+                arriving.setdefault(devices[leaf], []).append(self.function.local(leaf))
+        for device, names in arriving.items():
+            together = ", ".join(names)
+            self.function.lines.append(f"[{together}] = {arrive(together, device)}")
 
     def _give(self, leaf: Leaf) -> str:
         text = self._flat(Ref(leaf.source, leaf.path))

@@ -1,0 +1,109 @@
+"""Agents that learn on another device than they act on: what they learn, and what goes to and fro in an update.
+
+The other device is a second logical CPU, of which a process has to know before TensorFlow starts.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("rlgraph.agents")
+pytest.importorskip("gymnasium")
+
+PROGRAM = """
+import json
+import re
+import sys
+import traceback
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context
+
+(cpu,) = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+
+from rlgraph.agents import Agent
+from rlgraph.tf import storage
+
+storage.FOLLOWED = 10  # on devices groups of any size are followed
+
+UPDATES = {"steps_before_update": 8, "update_interval": 4, "batch_size": 8}
+# Options of each agent with an update every four steps, and the tensors that it sends.
+AGENTS = {
+    "ppo": ({"rollout_length": 4, "num_epochs": 2, "num_minibatches": 2}, 7 + 2),  # rows of minibatches, progress
+    "a2c": ({"rollout_length": 4}, 7 + 1),
+    "dqn": ({"update_spec": UPDATES}, 5),
+    "sac": ({"update_spec": UPDATES}, 5 + 2),  # the random streams of two draws
+}
+
+
+def make(name, **execution):
+    options = {"network_spec": [{"type": "dense", "units": 8, "activation": "relu"}], "seed": 3, **AGENTS[name][0]}
+    env = "Pendulum-v1" if name == "sac" else "CartPole-v1"
+    return Agent.from_spec(name, env=env, backend="tf", execution_spec={"threads": 1, **execution}, **options)
+
+
+def transfers(run):
+    # Names of what is sent from one device to the other, by the one that gets it, in the functions called first in run.
+    context.enable_run_metadata()
+    try:
+        run()
+        functions = context.export_run_metadata().function_graphs
+    finally:
+        context.disable_run_metadata()
+    found = {"CPU:0": [], "CPU:1": []}
+    for node in (node for graph in functions for part in graph.partition_graphs for node in part.node):
+        if node.op in ("_Recv", "_HostRecv"):
+            receiver = node.attr["recv_device"].s.decode()[-5:]
+            found[receiver].append(re.sub("^edge_[0-9]+_", "", node.attr["tensor_name"].s.decode()))
+    return found
+
+
+def check(name):
+    placed, local = make(name, device="cpu:1"), make(name)
+    assert placed.executor.acting == "numpy"
+    local.learn(16, num_envs=1)
+    # One environment: the first update is the first in which anything is sent.
+    sent = transfers(lambda: placed.learn(16, num_envs=1))
+    assert placed.updates == local.updates >= 2
+    weights = local.get_weights()
+    for variable, value in placed.get_weights().items():
+        np.testing.assert_allclose(value, weights[variable], rtol=0, atol=1e-6, err_msg=variable)
+    assert len(sent["CPU:1"]) == AGENTS[name][1], sent["CPU:1"]
+    # Nothing of a loop's iterations is sent, and the weights that act come with the results.
+    assert not [tensor for tensors in sent.values() for tensor in tensors if "while" in tensor], sent
+    weights_that_act = [tensor for tensor in sent["CPU:0"] if tensor.startswith("Read")]
+    assert len(weights_that_act) == 1, sent["CPU:0"]
+    (group,) = placed.executor.storage.handed_out.values()
+    assert group.device.endswith("CPU:0")
+
+
+outcomes = {}
+for name in sys.argv[1:]:
+    try:
+        check(name)
+        outcomes[name] = ""
+    except Exception:
+        outcomes[name] = traceback.format_exc()
+print(json.dumps(outcomes))
+"""
+
+AGENTS = ("ppo", "a2c", "dqn", "sac")
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """What came of each agent, in one process; empty where all went well."""
+    command = [sys.executable, "-c", PROGRAM, *AGENTS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AGENTS)
+def test_learning_on_another_device(outcomes, name):
+    assert outcomes[name] == ""
