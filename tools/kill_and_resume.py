@@ -1,44 +1,90 @@
 #!/usr/bin/env python3
-"""Kills short CartPole runs at random moments, resumes them, and holds the outcome against the run nobody killed.
+"""Kills short runs at random moments, resumes them, and compares each with a run that was never killed.
 
-A run is killed (SIGKILL) up to ``--kills-per-run`` times at random moments, every third time as soon as a checkpoint
-is being written, and resumed each time. In the end its metrics, episodes, evaluations, result and checkpoints (weights,
-optimizer state, memory, random streams) must be those of the uninterrupted run, bit for bit.
+For every agent, eager and compiled: a run is killed (SIGKILL) up to ``--kills-per-run`` times, each third time as soon
+as a checkpoint is being written, and resumed each time. At the end its metrics, episodes, evaluations, result and
+checkpoints (weights, optimizer state, experience, random streams) must equal those of the uninterrupted run bit for
+bit. A resumed run repeats the choices of compiled programs that its checkpoint holds.
 
-    python3 tools/kill_and_resume.py --backend torch --kills 50
+    python3 tools/kill_and_resume.py --backend torch --kills 20
+    python3 tools/kill_and_resume.py --backend tf --agents reinforce --modes eager
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
+
+import rlgraph.runs.curve
+from rlgraph.runs import resume, run_differences, train
+from rlgraph.runs.run_folder import RunFolder
+from rlgraph.workers import Callback
+
+LAYERS = [{"type": "dense", "units": 16, "activation": "tanh"}] * 2
+#: Environments, and steps between checkpoints: 101 in each environment, so that rollouts are unfinished there.
+NUM_ENVS, INTERVAL = 3, 101 * 3
+#: Agent -> its options. Others run with their defaults.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "ppo": {"rollout_length": 64, "num_minibatches": 2, "network_spec": LAYERS, "kl_limit": 0.05},
+    "a2c": {"rollout_length": 16, "network_spec": LAYERS},
+    "sac": {
+        "network_spec": LAYERS,
+        "memory_spec": {"capacity": 700},
+        "update_spec": {"update_interval": 4, "batch_size": 16},
+    },
+    "dqn": {
+        "network_spec": LAYERS,
+        "n_step": 3,
+        "memory_spec": {"type": "prioritized_replay", "capacity": 1500},
+        "update_spec": {"update_interval": 4, "batch_size": 16},
+        "sync_interval": 100,
+        "exploration_spec": {"epsilon_spec": {"type": "linear_decay", "from": 1.0, "to": 0.1}},
+    },
+}
+#: Agent -> environment and steps.
+TASKS = {"sac": ("Pendulum-v1", 2500), "a2c": ("CartPole-v1", 8000)}
+OTHER_TASK = ("CartPole-v1", 4000)
+#: Backend -> modules that every process needs: they are imported once.
+FRAMEWORKS = {
+    "torch": ["rlgraph.torch.executor", "torch._inductor.standalone_compile"],
+    "tf": ["rlgraph.tf.executor"],
+}
+
+CONTEXT = multiprocessing.get_context("forkserver")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--backend", default="torch")
-    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--agents", nargs="+", default=list(OPTIONS), metavar="AGENT")
+    parser.add_argument("--modes", nargs="+", default=["eager", "compiled"], choices=["eager", "compiled"])
+    parser.add_argument("--kills", type=int, default=20, help="of each agent in each mode")
     parser.add_argument("--kills-per-run", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=6000)
-    parser.add_argument("--num-envs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0, help="of the moments; the runs have one of their own")
     parser.add_argument("--keep", action="store_true", help="keep the folder with all runs")
-    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    if options.child:
-        run(options.child, options)
-        return 0
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    CONTEXT.set_forkserver_preload(["__main__", *FRAMEWORKS.get(options.backend, [])])
     folder = Path(tempfile.mkdtemp(prefix="kill_and_resume."))
-    failed = check(folder, options)
+    moments = random.Random(options.seed)
+    failed = 0
+    for agent in options.agents:
+        for mode in options.modes:
+            spec = document(agent, options.backend, mode == "compiled")
+            cell = Cell(f"{agent}, {options.backend}, {mode}", spec, folder / f"{agent}-{mode}", moments)
+            failed += cell.check(options.kills, options.kills_per_run)
     if options.keep or failed:
         print(f"the runs are in {folder}")
     else:
@@ -46,116 +92,126 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def check(folder: Path, options: argparse.Namespace) -> int:
-    """Kills until all kills are done; how many runs differ."""
-    from rlgraph.runs.equality import run_differences
+def document(agent: str, backend: str, compiled: bool) -> dict[str, Any]:
+    """A run whose evaluations, reports, checkpoints and rollouts end at different steps."""
+    environment, steps = TASKS.get(agent, OTHER_TASK)
+    execution = {"threads": 1, "compile": compiled}
+    return {
+        "agent": {"type": agent, "execution_spec": execution, **OPTIONS.get(agent, {})},
+        "environment": environment,
+        "backend": backend,
+        "steps": steps,
+        "seed": 11,
+        "worker": {"num_envs": NUM_ENVS},
+        "logging": {"report_interval": 170, "tensorboard": False},
+        "evaluation": {"interval": 1010, "episodes": 2, "final_episodes": 2},
+        "checkpoints": {"interval": INTERVAL},
+    }
 
-    reference, moments = folder / "uninterrupted", random.Random(options.seed)
-    seconds = finish(reference, options)
-    print(f"uninterrupted: {seconds:.1f} s, {options.backend}, {options.steps} steps", flush=True)
-    kills = in_checkpoint = runs = failed = 0
-    while kills < options.kills:
-        runs += 1
-        killed = folder / f"killed-{runs}"
-        for _ in range(min(options.kills_per_run, options.kills - kills)):
-            at_checkpoint = kills % 3 == 2
-            hit = kill(killed, options, moments.uniform(0.0, seconds), at_checkpoint)
-            if hit is None:
-                break  # it was through before
-            kills, in_checkpoint = kills + 1, in_checkpoint + hit
-        finish(killed, options)
-        differences = run_differences(reference, killed)
-        failed += bool(differences)
-        verdict = "; ".join(differences) if differences else "equal"
+
+@dataclass
+class Cell:
+    """One agent in one mode.
+
+    Attributes:
+        name: in the output.
+        spec: document of the runs.
+        folder: holds the runs.
+        moments: draws the moments of the kills.
+    """
+
+    name: str
+    spec: dict[str, Any]
+    folder: Path
+    moments: random.Random
+
+    def check(self, wanted: int, per_run: int) -> int:
+        """Kill until all kills are done; how many runs differ."""
+        began, reference = time.monotonic(), self.folder / "uninterrupted"
+        first = self.folder / "first"
+        self._finish(first)  # it compiles what the others find on disk
+        seconds = self._finish(reference)
+        kills = in_checkpoint = runs = failed = 0
+        while kills < wanted:
+            runs += 1
+            killed = self.folder / f"killed-{runs}"
+            for _ in range(min(per_run, wanted - kills)):
+                hit = self._kill(killed, self.moments.uniform(0.0, seconds), at_checkpoint=kills % 3 == 2)
+                if hit is None:
+                    break  # it ended before
+                kills, in_checkpoint = kills + 1, in_checkpoint + hit
+            self._finish(killed)
+            if differences := run_differences(reference, killed):
+                failed += 1
+                print(f"{self.name}: {killed.name}: {'; '.join(differences)}", flush=True)
+            else:
+                shutil.rmtree(killed)
         print(
-            f"run {runs}: {kills} kills so far ({in_checkpoint} inside of a checkpoint): {verdict}",
+            f"{self.name}: {kills} kills in {runs} runs of {seconds:.1f} s, {in_checkpoint} while a checkpoint was "
+            f"written: {failed} runs differ ({time.monotonic() - began:.0f} s)",
             flush=True,
         )
-        if not differences:
-            shutil.rmtree(killed)
-    print(
-        f"{kills} kills in {runs} runs, {in_checkpoint} while a checkpoint was written: {failed} runs differ"
-    )
-    return failed
+        return failed
 
-
-def kill(folder: Path, options: argparse.Namespace, after: float, at_checkpoint: bool) -> bool | None:
-    """Start or resume a run and kill it; whether a checkpoint was being written. None: it ended by itself."""
-    process = start(folder, options)
-    began, checkpoints = time.monotonic(), folder / "checkpoints"
-    try:
-        while process.poll() is None:
-            writing = checkpoints.is_dir() and any(path.suffix == ".new" for path in checkpoints.iterdir())
-            late = time.monotonic() - began >= after
-            if late and (writing or not at_checkpoint):
-                process.kill()
-                process.wait()
-                return any(path.suffix in (".new", ".old") for path in checkpoints.glob(".*"))
-            time.sleep(0.0005)
-        if process.returncode:
-            raise SystemExit(f"the run failed:\n{process.stderr.read() if process.stderr else ''}")
+    def _kill(self, folder: Path, after: float, at_checkpoint: bool) -> bool | None:
+        """Start or resume a run and kill it; whether a checkpoint was being written. None: it ended before."""
+        process = self._start(folder)
+        began, checkpoints = time.monotonic(), folder / "checkpoints"
+        try:
+            while process.is_alive():
+                writing = any(path.suffix == ".new" for path in checkpoints.glob(".*"))
+                if time.monotonic() - began >= after and (writing or not at_checkpoint):
+                    process.kill()
+                    process.join()
+                    return any(path.suffix in (".new", ".old") for path in checkpoints.glob(".*"))
+                time.sleep(0.0005)
+        finally:
+            process.kill()
+            process.join()
+        _check(process)
         return None
-    finally:
-        process.kill()
-        process.wait()
+
+    def _finish(self, folder: Path) -> float:
+        """Start or resume a run and wait for its end; the seconds it took."""
+        process, began = self._start(folder), time.monotonic()
+        process.join()
+        _check(process)
+        return time.monotonic() - began
+
+    def _start(self, folder: Path) -> ForkServerProcess:
+        """A run in a process of its own, its training begun."""
+        ready, begun = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(target=run, args=(folder, self.spec, begun))
+        process.start()
+        begun.close()
+        wait([ready, process.sentinel])
+        return process
 
 
-def finish(folder: Path, options: argparse.Namespace) -> float:
-    """Start or resume a run and wait for its end; the seconds it took."""
-    process, began = start(folder, options), time.monotonic()
-    _, errors = process.communicate()
-    if process.returncode:
-        raise SystemExit(f"the run in {folder} failed:\n{errors}")
-    return time.monotonic() - began
+def _check(process: ForkServerProcess) -> None:
+    if process.exitcode:
+        raise SystemExit("a run failed")
 
 
-def start(folder: Path, options: argparse.Namespace) -> subprocess.Popen[str]:
-    """A run in a process of its own, all imports behind it."""
-    command = [sys.executable, __file__, "--child", str(folder), "--backend", options.backend]
-    command += ["--steps", str(options.steps), "--num-envs", str(options.num_envs)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()
-    return process
+class Begun(Callback):
+    """Tells the parent that the training begins."""
+
+    def __init__(self, connection: Connection):
+        self.connection = connection
+
+    def on_start(self, worker: Any, timesteps: int) -> None:
+        self.connection.send(None)
 
 
-def run(folder: Path, options: argparse.Namespace) -> None:
-    """Do the run, or go on with it; in the child."""
-    from rlgraph.agents import Agent
-    from rlgraph.runs import resume, train
-
-    spec = document(options)
-    # A backend that was used once loads nothing more: the moments fall into the run.
-    Agent.from_spec(spec["agent"], env=spec["environment"], backend=spec["backend"], seed=0)
-    print("ready", flush=True)
+def run(folder: Path, spec: dict[str, Any], begun: Connection) -> None:
+    """Do the run, or resume it; in the child."""
+    # Pictures take longer than the training.
+    RunFolder.draw_graph = lambda self: None
+    rlgraph.runs.curve.draw_curve = lambda *arguments: None
     if (folder / "config.json").exists():
-        resume(folder)
+        resume(folder, callbacks=[Begun(begun)])
     else:
-        train(spec, folder)
-
-
-def document(options: argparse.Namespace) -> dict[str, Any]:
-    """The run: evaluations, reports and checkpoints fall on different steps, and exploration decays."""
-    layer = {"type": "dense", "units": 32, "activation": "tanh"}
-    return {
-        "agent": {
-            "type": "dqn",
-            "network_spec": [layer, layer],
-            "execution_spec": {"threads": 1},
-            "memory_spec": {"capacity": 3000},
-            "update_spec": {"update_interval": 4, "batch_size": 32},
-            "sync_interval": 100,
-            "exploration_spec": {"epsilon_spec": {"type": "linear_decay", "from": 1.0, "to": 0.1}},
-        },
-        "environment": "CartPole-v1",
-        "backend": options.backend,
-        "steps": options.steps,
-        "seed": 11,
-        "worker": {"num_envs": options.num_envs},
-        "logging": {"report_interval": 170},
-        "evaluation": {"interval": 410, "episodes": 3, "final_episodes": 3},
-        "checkpoints": {"interval": 300, "keep_last": 2},
-    }
+        train(spec, folder, [Begun(begun)])
 
 
 if __name__ == "__main__":

@@ -31,6 +31,26 @@ def test_it_continues_from_a_file_where_actors_have_no_table(tmp_path):
         np.testing.assert_array_equal(continued.step().next_states, sampler.step().next_states)
 
 
+def test_a_loaded_agent_that_is_stored_again_keeps_the_running_episodes(tmp_path):
+    """A run that is resumed and interrupted before its first step stores what it loaded."""
+    agent, environments = make(1), make_vector_env("CartPole-v1", 2)
+    sampler = agent.make_sampler(environments)
+    sampler.reset(seed=1)
+    agent.observe_step(sampler.step())
+    agent.store_model(tmp_path / "model")
+    other, third = make(2), make(3)
+    other.load_model(tmp_path / "model")
+    other.store_model(tmp_path / "again")
+    third.load_model(tmp_path / "again")
+    continued = third.make_sampler(make_vector_env("CartPole-v1", 2))
+    continued.restore(sampler.get_states())
+    np.testing.assert_array_equal(continued.states, sampler.states)
+    # Steps of a user's own loop end these episodes.
+    other.load_model(tmp_path / "model")
+    other.observe(np.zeros((2, 4)), [0, 1], [0.0, 0.0], [False, False], batched=True)
+    assert other.experience_state()["sampler"] is None
+
+
 def test_environments_that_got_lost_may_be_a_tuple(monkeypatch):
     """`VectorEnv.dropped` is any sequence."""
     environments = make_vector_env("CartPole-v1", 3)

@@ -79,6 +79,15 @@ def test_a_resumed_run_equals_the_one_that_was_never_left(spec, tmp_path, undraw
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
 
+def test_a_run_killed_after_its_last_step(actor, tmp_path, undrawn):
+    """Its last checkpoint is there, its result is not."""
+    train(actor, tmp_path / "one")
+    shutil.copytree(tmp_path / "one", tmp_path / "other")
+    (tmp_path / "other" / "result.json").unlink()
+    assert resume(tmp_path / "other").departures == ()
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+
+
 def test_differences_are_found(spec, tmp_path, undrawn):
     """Of another seed everything differs but what no random number reaches."""
     train(spec, tmp_path / "one")

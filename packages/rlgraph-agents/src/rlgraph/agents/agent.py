@@ -292,8 +292,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
             InputError: something does not fit, or is missing; nothing was taken in.
         """
         with self._observing:
-            if self._sampler is not None:
-                self._sampler = None
+            if self._sampler is not None or self._resumed is not None:
+                self._sampler = self._resumed = None
                 self.flush_buffers()  # the episodes of the sampler end here
             seen = states, preprocessed_states
             done = actions, rewards, terminals, next_states, truncations
@@ -547,7 +547,7 @@ class Agent(Specifiable, metaclass=AgentMeta):
         return {
             "learner": self.learner.get_state(),
             "observer": {**self._observer.get_state(), "actor": self._user.get_state()},
-            "sampler": None if self._sampler is None else self._sampler.get_state(),
+            "sampler": self._resumed if self._sampler is None else self._sampler.get_state(),
         }
 
     export_model, import_model = store_model, load_model

@@ -51,4 +51,4 @@ def load_agent(agent: Agent, directory: str | Path) -> None:
     agent._observer.set_state(observed)
     if "actor" in observed:
         agent._user.set_state(observed["actor"])
-    agent._resumed = state.get("sampler")
+    agent._sampler, agent._resumed = None, state.get("sampler")

@@ -276,7 +276,8 @@ class SingleThreadedWorker:
         schedule.start(timesteps, episodes)
         try:
             with interruptible():
-                self._run(schedule, use_exploration)
+                if not schedule.is_over:  # a resumed run may be; its agent stays as it was stored
+                    self._run(schedule, use_exploration)
         except KeyboardInterrupt:
             interrupted = True
         finally:
