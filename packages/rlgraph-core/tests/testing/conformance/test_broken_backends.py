@@ -10,7 +10,6 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.handle import HandleState, takes_handles, value_of
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend, NumpyStorage
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.core.ops import map_nested
 from rlgraph.core.random_streams import stream_seed
 from rlgraph.testing.conformance import load_checks
 
@@ -648,24 +647,6 @@ def test_division_that_rounds_to_zero(failures):
     assert found["edges/floor_division_of_negative_integers"].startswith(
         "// of negative integers, given [-7, 7, 7], [2, -2, 2]"
     )
-
-
-def test_a_loop_of_one_step_that_drops_its_axis(failures):
-    class Broken(NumpyBackend):
-        def __init__(self, execution):
-            super().__init__(execution)
-
-            class Ops(NumpyOps):
-                def scan(self, body, init, xs, reverse=False, axis=0):
-                    carry, ys = super().scan(body, init, xs, reverse, axis)
-                    one = len(self._items(xs, axis)) == 1
-                    return carry, map_nested(lambda y: y[0], ys) if one else ys
-
-            self.ops = Ops(execution.dtype)
-
-    found = failures(Broken, ["control"])
-    assert set(found) == {"control/scan_of_nothing"}
-    assert found["control/scan_of_nothing"].startswith("1 steps: ")
 
 
 def test_streams_that_are_not_restored(failures):

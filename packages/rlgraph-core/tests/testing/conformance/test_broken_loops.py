@@ -7,6 +7,8 @@ import pytest
 
 from rlgraph.core.graph.emission import Linker, emit_segment
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend
+from rlgraph.core.numpy.ops import NumpyOps
+from rlgraph.core.ops import map_nested
 
 pytestmark = pytest.mark.slow
 
@@ -151,3 +153,21 @@ def test_a_branch_that_takes_the_wrong_side(failures, wrong):
 
     found = set(failures(with_segments(branch=branch), SECTIONS))
     assert found == {"loops/one_side_of_a_branch", "loops/fused"}
+
+
+def test_a_loop_of_one_step_that_drops_its_axis(failures):
+    class Broken(NumpyBackend):
+        def __init__(self, execution):
+            super().__init__(execution)
+
+            class Ops(NumpyOps):
+                def scan(self, body, init, xs, reverse=False, axis=0):
+                    carry, ys = super().scan(body, init, xs, reverse, axis)
+                    one = len(self._items(xs, axis)) == 1
+                    return carry, map_nested(lambda y: y[0], ys) if one else ys
+
+            self.ops = Ops(execution.dtype)
+
+    found = failures(Broken, ["control"])
+    assert set(found) == {"control/scan_of_nothing"}
+    assert found["control/scan_of_nothing"].startswith("1 steps: ")
