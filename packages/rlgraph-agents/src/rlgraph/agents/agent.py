@@ -295,9 +295,18 @@ class Agent(Specifiable, metaclass=AgentMeta):
             if self._sampler is not None or self._resumed is not None:
                 self._sampler = self._resumed = None
                 self.flush_buffers()  # the episodes of the sampler end here
-            seen = states, preprocessed_states
-            done = actions, rewards, terminals, next_states, truncations
-            self._observer.observe(*seen, *done, internals, env_id, batched)
+            self._observer.observe(
+                states,
+                preprocessed_states,
+                actions,
+                rewards,
+                terminals,
+                next_states,
+                truncations,
+                internals,
+                env_id,
+                batched,
+            )
 
     def make_sampler(self, environments: VectorEnv) -> Sampler:
         """What steps a vector environment with this agent, for workers."""

@@ -30,6 +30,7 @@ class Observer:
     def __init__(self, learner: Learner, user: UserActor, reader: StepReader):
         self._learner, self._reader = learner, reader
         self._actor, self._environments = user.actor, user.environments
+        self._preprocesses = self._actor.preprocesses
         self._is_rollout = learner.experience.is_sequential
         self._waiting = WaitingSteps()
         #: What inserts records, where every step is one.
@@ -62,8 +63,13 @@ class Observer:
         """
         if batched and env_id is None and internals is None and terminals is not None:
             seen = states if preprocessed_states is None else preprocessed_states
-            is_seen = states is None or not self._actor.preprocesses
-            if is_seen and self._observe_plain(seen, actions, rewards, terminals, truncations, next_states):
+            if states is not None and self._preprocesses:
+                is_taken = False
+            elif self._insert is not None:
+                is_taken = self._insert_plain(seen, actions, rewards, terminals, next_states)
+            else:
+                is_taken = self._add_plain(seen, actions, rewards, terminals, truncations, next_states)
+            if is_taken:
                 return
         given = {
             "states": states,
@@ -76,12 +82,10 @@ class Observer:
         }
         self._observe(given, internals, env_id, batched)
 
-    def _observe_plain(
+    def _add_plain(
         self, seen: Any, actions: Any, rewards: Any, terminals: Any, truncations: Any, next_states: Any
     ) -> bool:
         """Take in one step of each environment in order, of arrays as records have them; whether it was so."""
-        if self._insert is not None:
-            return self._insert_plain(seen, actions, rewards, terminals, next_states)
         if truncations is None:
             if len(self._nowhere) != len(rewards):
                 self._nowhere = np.zeros(len(rewards), bool)
@@ -184,7 +188,7 @@ class Observer:
         """`columns` with ``states`` and, where they are known, ``next_states`` as the algorithm sees them."""
         left = {"next_states": None, **columns}
         if "states" in left:
-            if self._actor.preprocesses:
+            if self._preprocesses:
                 if self._actor.remembers:
                     raise InputError(
                         "observe: the preprocessor remembers states, and is to see each of them once: give "
