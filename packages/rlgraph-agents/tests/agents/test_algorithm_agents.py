@@ -147,6 +147,10 @@ class Seeded(A2C):
         (type("Mine", (A2C,), {"experience": Rollouts}), "Mine.experience: expected .*given <class"),
         (type("Mine", (Algorithm,), {"experience": Rollouts.of()}), "Mine has no API method 'update'"),
         (type("Mine", (A2C,), {"schedule": {"sync": ("x", "steps")}}), "Mine has no API method 'sync'"),
+        (
+            type("Mine", (DQN,), {"schedule": {"sync_target": ("sync_interval", "episodes")}}),
+            r"Mine.schedule\['sync_target'\]: expected .* 'steps' or 'updates'\), given \(.*'episodes'\)",
+        ),
         (Seeded, "Seeded: every agent has an option 'seed'"),
     ],
 )

@@ -171,7 +171,7 @@ def _experience_of(algorithm: type[Algorithm]) -> ExperienceKind:
     """The kind of experience that an algorithm names.
 
     Raises:
-        SpecError: it names none, or lacks an API method that is called.
+        SpecError: it names none, lacks an API method that is called, or its schedule counts something else.
     """
     name, kind = algorithm.__name__, getattr(algorithm, "experience", None)
     if not isinstance(kind, ExperienceKind):
@@ -181,4 +181,9 @@ def _experience_of(algorithm: type[Algorithm]) -> ExperienceKind:
     for method in (*(("update",) if kind.kind.learns else ()), *algorithm.schedule):
         if not isinstance(getattr(algorithm, method, None), ApiMethod):
             raise SpecError(f"{name} has no API method {method!r}: write it, with @rlgraph_api")
+    for method, entry in algorithm.schedule.items():
+        if not isinstance(entry, tuple) or len(entry) != 2 or entry[1] not in ("steps", "updates"):
+            raise SpecError(
+                f"{name}.schedule[{method!r}]: expected (an option's name, 'steps' or 'updates'), given {entry!r}"
+            )
     return kind
