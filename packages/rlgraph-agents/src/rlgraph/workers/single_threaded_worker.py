@@ -276,7 +276,9 @@ class SingleThreadedWorker:
         schedule.start(timesteps, episodes)
         try:
             with interruptible():
-                if not schedule.is_over:  # a resumed run may be; its agent stays as it was stored
+                if schedule.is_over:  # a resumed run may be; its agent stays as it was stored
+                    schedule.environments = None
+                else:
                     self._run(schedule, use_exploration)
         except KeyboardInterrupt:
             interrupted = True
