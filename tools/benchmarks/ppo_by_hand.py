@@ -23,7 +23,7 @@ class ByHand:
     Args:
         backend: of the update, ``"torch"`` or ``"tf"``.
         compile: by AOTInductor or XLA.
-        vectorization: as of `make_vector_env`; ``"native"`` resets in the step after an end, whose row is no step.
+        vectorization: as of `make_vector_env`; rows that only reset an environment are left out.
 
     Attributes:
         returns: of the episodes that ended.

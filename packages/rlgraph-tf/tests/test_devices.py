@@ -4,10 +4,6 @@ A process has several CPU devices only if it says so before TensorFlow starts, s
 a process of their own.
 """
 
-import json
-import subprocess
-import sys
-
 import pytest
 
 from rlgraph.tf.devices import device_name, device_names
@@ -188,29 +184,13 @@ assert len(caught) == 1
 assert {group.device for group in made.built.layout.groups.values()} == {""}
 """
 
-RUN = """
-import json
-import traceback
-
-outcomes = {}
-for name, program in json.loads(sys.argv[1]).items():
-    try:
-        exec(program, globals().copy())
-        outcomes[name] = ""
-    except Exception:
-        outcomes[name] = traceback.format_exc()
-print(json.dumps(outcomes))
-"""
 PROGRAMS = {"places": PLACES, "replicas": REPLICAS, "draws, one thread": DRAWS, "missing": MISSING}
 
 
 @pytest.fixture(scope="module")
-def outcomes():
-    """What came of each program, in one process with two logical devices; empty where all went well."""
-    command = [sys.executable, "-c", START + RUN, json.dumps(PROGRAMS)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+def outcomes(run_apart):
+    """One process with two logical devices."""
+    return run_apart(START, PROGRAMS)
 
 
 @pytest.mark.slow

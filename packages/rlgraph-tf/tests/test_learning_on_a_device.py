@@ -3,20 +3,13 @@
 The other device is a second logical CPU, of which a process has to know before TensorFlow starts.
 """
 
-import json
-import subprocess
-import sys
-
 import pytest
 
 pytest.importorskip("rlgraph.agents")
 pytest.importorskip("gymnasium")
 
-PROGRAM = """
-import json
+START = """
 import re
-import sys
-import traceback
 
 import numpy as np
 import tensorflow as tf
@@ -79,28 +72,15 @@ def check(name):
     assert len(weights_that_act) == 1, sent["CPU:0"]
     (group,) = placed.executor.storage.handed_out.values()
     assert group.device.endswith("CPU:0")
-
-
-outcomes = {}
-for name in sys.argv[1:]:
-    try:
-        check(name)
-        outcomes[name] = ""
-    except Exception:
-        outcomes[name] = traceback.format_exc()
-print(json.dumps(outcomes))
 """
 
 AGENTS = ("ppo", "a2c", "dqn", "sac")
 
 
 @pytest.fixture(scope="module")
-def outcomes():
-    """What came of each agent, in one process; empty where all went well."""
-    command = [sys.executable, "-c", PROGRAM, *AGENTS]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+def outcomes(run_apart):
+    """One process with two logical devices."""
+    return run_apart(START, {name: f"check({name!r})" for name in AGENTS})
 
 
 @pytest.mark.slow

@@ -16,13 +16,19 @@ def make(seed):
     return PPOAgent(FloatBox(shape=(4,)), IntBox(2), backend="numpy", seed=seed, network_spec=layers)
 
 
-def test_it_continues_from_a_file_where_actors_have_no_table(tmp_path):
-    """Empty tables are not in the file."""
-    agent, environments = make(1), make_vector_env("CartPole-v1", 2)
-    sampler = agent.make_sampler(environments)
+def store_running(folder):
+    """Store an agent whose episodes have begun; gives its sampler."""
+    agent = make(1)
+    sampler = agent.make_sampler(make_vector_env("CartPole-v1", 2))
     sampler.reset(seed=1)
     agent.observe_step(sampler.step())
-    agent.store_model(tmp_path / "model")
+    agent.store_model(folder)
+    return sampler
+
+
+def test_it_continues_from_a_file_where_actors_have_no_table(tmp_path):
+    """Empty tables are not in the file."""
+    sampler = store_running(tmp_path / "model")
     other = make(2)
     other.load_model(tmp_path / "model")
     continued = other.make_sampler(make_vector_env("CartPole-v1", 2))
@@ -33,11 +39,7 @@ def test_it_continues_from_a_file_where_actors_have_no_table(tmp_path):
 
 def test_a_loaded_agent_that_is_stored_again_keeps_the_running_episodes(tmp_path):
     """A run that is resumed and interrupted before its first step stores what it loaded."""
-    agent, environments = make(1), make_vector_env("CartPole-v1", 2)
-    sampler = agent.make_sampler(environments)
-    sampler.reset(seed=1)
-    agent.observe_step(sampler.step())
-    agent.store_model(tmp_path / "model")
+    sampler = store_running(tmp_path / "model")
     other, third = make(2), make(3)
     other.load_model(tmp_path / "model")
     other.store_model(tmp_path / "again")

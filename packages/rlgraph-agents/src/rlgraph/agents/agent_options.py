@@ -98,7 +98,7 @@ def _execution(execution_spec: Mapping[str, Any] | None, seed: int | None, actin
 
 
 def _from_update_spec(options: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """`options` with those of the algorithm that stand in ``update_spec``, where RLgraph 0.5 had them, in their place.
+    """Move the algorithm's options out of ``update_spec``, where RLgraph 0.5 had them.
 
     Raises:
         SpecError: one is given twice.

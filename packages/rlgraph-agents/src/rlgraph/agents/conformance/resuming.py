@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable, expect_same, sample_states
+from rlgraph.agents.conformance.subject import AgentUnderTest, expect_same, sample_states
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
@@ -93,8 +93,6 @@ def resumed_runs_with_late_resets(subject: AgentUnderTest) -> None:
 @row("resuming", is_slow=True)
 def resumed_runs_compiled(subject: AgentUnderTest) -> None:
     """The same with compiled updates."""
-    if subject.backend == "numpy":
-        raise NotApplicable("NumPy compiles nothing")
     _continues(subject, partial(subject.task), {"compiled": True})
 
 

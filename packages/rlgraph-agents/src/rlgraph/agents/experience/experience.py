@@ -114,7 +114,10 @@ class Experience(ABC):
 
     @abstractmethod
     def take_due(self, steps: int) -> int:
-        """The number of updates of the next round that is due after so many `steps`; 0: none is."""
+        """How many updates to do now, after `steps` environment steps in total; 0: none are due.
+
+        A round that is returned counts as done.
+        """
 
     def take(self, version: int) -> Fragment:
         """The next fragment, which weights of this version acted.
