@@ -34,7 +34,9 @@ class AgentGraph(Component):
         scope: str = "agent",
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
-        experience = experience or Nothing()
+        #: What it learns from: that which was given, or what suits recurrent networks.
+        self.experience = experience = (experience or Nothing()).suited_to(bool(algorithm.recurrent_parts))
+        self.sequences = experience.sequences
         #: Where `update_from_memory` draws records; None: there is none.
         self.memory: Any = experience.memory
         self._is_prioritized = experience.is_prioritized
@@ -47,7 +49,7 @@ class AgentGraph(Component):
         self.fields = experience.fields(bool(algorithm.recurrent_parts))
         #: The factor of the values of next states, where it is the same for all of them.
         self.discount = experience.discount
-        parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
+        parts = [part for part in (algorithm, preprocessor, self.memory, self.sequences) if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if "update" in algorithm.api_methods() else {"update"}
@@ -277,6 +279,22 @@ class AgentGraph(Component):
 
     def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         """What a method of the algorithm that takes records makes of them."""
+        if self.sequences is None:
+            given = self._items_of(records, beginnings)
+        else:
+            given = self.sequences.get_items(records, weights)
+            weights = given.pop("weights")
+        named = self._times(method, time_percentage)
+        if self.takes(method, "importance_weights"):
+            named["importance_weights"] = weights
+        results = getattr(self.algorithm, method)(given, **named)
+        if self.sequences is not None and isinstance(results, dict) and "priorities" in results:
+            priorities = self.sequences.get_priorities(results["priorities"], records["weights"])
+            results = {**results, "priorities": priorities}
+        return results
+
+    def _items_of(self, records: Any, beginnings: Any) -> dict[str, Any]:
+        """What an algorithm learns from, of transitions or rollouts."""
         observations, next_observations = {"states": records["states"]}, {"states": records["next_states"]}
         if beginnings is not None:
             observations |= {
@@ -287,10 +305,7 @@ class AgentGraph(Component):
         given |= {"observations": observations, "next_observations": next_observations}
         if self.discount is not None and "discounts" not in self.fields:
             given["discounts"] = self._same_discount(records["rewards"])
-        named = self._times(method, time_percentage)
-        if self.takes(method, "importance_weights"):
-            named["importance_weights"] = weights
-        return getattr(self.algorithm, method)(given, **named)
+        return given
 
     @graph_fn
     def _same_discount(self, ops: Any, rewards: Any) -> Any:

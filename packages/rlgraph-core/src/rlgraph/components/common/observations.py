@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from rlgraph.components.networks.layer_chain import is_recurrent, state_key
-from rlgraph.core import AssemblyError, Component
+from rlgraph.core import AssemblyError, Component, graph_fn
 from rlgraph.core.errors import nearest, no_part
 from rlgraph.spaces import Dict
 
@@ -29,6 +29,12 @@ class Observations:
         resets: bool, one per step, where an episode begins: internal states are zeroed before these steps; None:
             nowhere.
         sequence_length: int [B], number of valid steps of each sequence; None: all.
+        sequences: ``states [T * B, ...]`` are the steps of these sequences, time first: a dict of ``states [T, B,
+            ...]``, ``resets [T, B]`` and ``internal_states``, and as ``burn_in`` a dict of the ``states`` and
+            ``resets`` of steps before them, through which no gradient flows. A recurrent network is unrolled over them
+            and gives its outputs as items, ``[T * B, ...]``; others see `states` alone.
+        after: int [T * B], with `sequences`: `states` are those that these steps led to, each one further step of a
+            recurrent network.
     """
 
     states: Any
@@ -36,6 +42,8 @@ class Observations:
     internal_states: Any = None
     resets: Any = None
     sequence_length: Any = None
+    sequences: Any = None
+    after: Any = None
 
     @classmethod
     def of(cls, observations: Any, where: str) -> Self:
@@ -108,6 +116,8 @@ class Observing(Component):
         given = Observations.of(observations, self.scope_path)
         if not is_recurrent(self.network):
             return {"nn_outputs": self.network.call(given.states)}
+        if given.sequences is not None:
+            return {"nn_outputs": self._features_of_sequences(given)}
         result = self.network.call_with_states(
             given.states,
             given.states_of(self.states_key, self.scope_path),
@@ -119,3 +129,31 @@ class Observing(Component):
             "nn_outputs": result["output"],
             "internal_states": {self.states_key: result["internal_states"]},
         }
+
+    def _features_of_sequences(self, given: Observations) -> Any:
+        """The network's outputs for the steps of sequences, or after them, ``[T * B, ...]``."""
+        steps = Observations(**{key: part for key, part in given.sequences.items() if key != "burn_in"})
+        states = steps.states_of(self.states_key, self.scope_path)
+        if "burn_in" in given.sequences:
+            before = given.sequences["burn_in"]
+            result = self.network.call_with_states(before["states"], states, None, before["resets"])
+            states = self._without_gradient(result["internal_states"])
+        result = self.network.call_with_states(steps.states, states, None, steps.resets, every_step=True)
+        if given.after is None:
+            return self._as_items(result["output"])
+        states = self._items_at(result["internal_states"], given.after)
+        return self.network.call_with_states(given.states, states)["output"]
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def _without_gradient(self, ops: Any, states: Any) -> Any:
+        return ops.stop_gradient(states)
+
+    @graph_fn
+    def _as_items(self, ops: Any, outputs: Any) -> Any:
+        """``[T, B, ...] -> [T * B, ...]``."""
+        return ops.reshape(outputs, (-1, *outputs.shape[2:]))
+
+    @graph_fn(flatten_ops={"states"}, split_ops=True)
+    def _items_at(self, ops: Any, states: Any, places: Any) -> Any:
+        """``states [T, B, ...], places [I] -> [I, ...]``."""
+        return ops.take(ops.reshape(states, (-1, *states.shape[2:])), places, axis=0)
