@@ -201,12 +201,6 @@ def test_actions_that_do_not_fit(action_space, make_sac):
         make_sac("numpy", action_space)
 
 
-@pytest.mark.parametrize("option", ["network_spec", "value_network_spec"])
-def test_recurrent_critics_of_floats_are_refused(option, make_sac):
-    with pytest.raises(SpecError, match=r"network_spec: expected no recurrent layers"):
-        make_sac("numpy", MOVES, **{option: [{"type": "lstm", "units": 4}]})
-
-
 @pytest.mark.parametrize(
     ("state_space", "action_space"),
     [

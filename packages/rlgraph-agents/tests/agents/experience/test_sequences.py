@@ -233,10 +233,17 @@ def test_sequences_keep_the_states_of_the_network_that_acted(one_backend):
     assert checked > 5
 
 
-@pytest.mark.parametrize("kind", ["dqn"])
-def test_a_run_continues_with_half_built_sequences(backend, kind, tmp_path):
+CHAIN = {"type": "deterministic", "steps_to_terminal": 9, "reward_start": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "env"),
+    [("dqn", CHAIN), ("sac", CHAIN), ("sac", "Pendulum-v1")],
+    ids=["dqn", "categories", "floats"],
+)
+def test_a_run_continues_with_half_built_sequences(one_backend, kind, env, tmp_path):
     """In the middle of sequences of three environments, with updates before and after."""
-    env = {"type": "deterministic", "steps_to_terminal": 9, "reward_start": 0.0}
+    backend = one_backend
     agent = make(backend, kind, env)
     agent.learn(63, num_envs=3)
     agent.store_model(tmp_path / "model")

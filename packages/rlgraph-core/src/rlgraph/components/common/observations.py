@@ -29,10 +29,10 @@ class Observations:
         resets: bool, one per step, where an episode begins: internal states are zeroed before these steps; None:
             nowhere.
         sequence_length: int [B], number of valid steps of each sequence; None: all.
-        sequences: ``states [T * B, ...]`` are the steps of these sequences, time first: a dict of ``states [T, B,
-            ...]``, ``resets [T, B]`` and ``internal_states``, and as ``burn_in`` a dict of the ``states`` and
-            ``resets`` of steps before them, through which no gradient flows. A recurrent network is unrolled over them
-            and gives its outputs as items, ``[T * B, ...]``; others see `states` alone.
+        sequences: ``states [T * B, ...]`` are the steps of B sequences, step by step; a dict of their ``states [B, T,
+            ...]``, ``resets [B, T]`` and ``internal_states [B, ...]``, and as ``burn_in`` a dict of the ``states`` and
+            ``resets`` of the K steps before them, through which no gradient flows. A recurrent network is unrolled over
+            them, and its outputs are those of the items; others see `states` alone.
         after: int [T * B], with `sequences`: `states` are those that these steps led to, each one further step of a
             recurrent network.
     """
@@ -98,6 +98,11 @@ class Observing(Component):
 
     network: Any
 
+    @property
+    def observing_network(self) -> Any:
+        """The network that is given observations; it may be recurrent."""
+        return self.network
+
     def __init__(self, *sub_components: Component, **kwargs: Any):
         super().__init__(*sub_components, **kwargs)
         self.states_key = state_key(self)
@@ -105,7 +110,7 @@ class Observing(Component):
     @property
     def internal_states_space(self) -> Dict | None:
         """The Space of the internal states, as in observations and results: a Dict by component; None: it has none."""
-        space = self.network.internal_states_space
+        space = self.observing_network.internal_states_space
         return None if space is None else Dict({self.states_key: space})
 
     def features_of(self, observations: Any, every_step: bool | None = None) -> dict[str, Any]:
@@ -114,11 +119,11 @@ class Observing(Component):
         They are those after the last step or, with `every_step`, after every step.
         """
         given = Observations.of(observations, self.scope_path)
-        if not is_recurrent(self.network):
-            return {"nn_outputs": self.network.call(given.states)}
+        if not is_recurrent(self.observing_network):
+            return {"nn_outputs": self.observing_network.call(given.states)}
         if given.sequences is not None:
             return {"nn_outputs": self._features_of_sequences(given)}
-        result = self.network.call_with_states(
+        result = self.observing_network.call_with_states(
             given.states,
             given.states_of(self.states_key, self.scope_path),
             given.sequence_length,
@@ -132,17 +137,26 @@ class Observing(Component):
 
     def _features_of_sequences(self, given: Observations) -> Any:
         """The network's outputs for the steps of sequences, or after them, ``[T * B, ...]``."""
-        steps = Observations(**{key: part for key, part in given.sequences.items() if key != "burn_in"})
-        states = steps.states_of(self.states_key, self.scope_path)
-        if "burn_in" in given.sequences:
-            before = given.sequences["burn_in"]
-            result = self.network.call_with_states(before["states"], states, None, before["resets"])
-            states = self._without_gradient(result["internal_states"])
-        result = self.network.call_with_states(steps.states, states, None, steps.resets, every_step=True)
+        steps = given.sequences
+        states = Observations(None, internal_states=steps["internal_states"]).states_of(
+            self.states_key, self.scope_path
+        )
+        if "burn_in" in steps:
+            states = self._without_gradient(self._unrolled(steps["burn_in"], states, None)["internal_states"])
+        result = self._unrolled(steps, states, every_step=True)
         if given.after is None:
             return self._as_items(result["output"])
         states = self._items_at(result["internal_states"], given.after)
-        return self.network.call_with_states(given.states, states)["output"]
+        return self.observing_network.call_with_states(given.states, states)["output"]
+
+    def _unrolled(self, steps: Mapping[str, Any], states: Any, every_step: bool | None) -> Any:
+        inputs, resets = self._time_first(steps["states"]), self._time_first(steps["resets"])
+        return self.observing_network.call_with_states(inputs, states, None, resets, every_step=every_step)
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def _time_first(self, ops: Any, values: Any) -> Any:
+        """``[B, T, ...] -> [T, B, ...]``."""
+        return ops.moveaxis(values, 0, 1)
 
     @graph_fn(flatten_ops=True, split_ops=True)
     def _without_gradient(self, ops: Any, states: Any) -> Any:

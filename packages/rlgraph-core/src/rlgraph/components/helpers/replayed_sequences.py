@@ -80,8 +80,8 @@ class ReplayedSequences(Component):
 
     @graph_fn(flatten_ops={"values"}, split_ops=True)
     def _steps(self, ops: Any, values: Any, start: int, stop: int | None) -> Any:
-        """Some steps, time first: ``[B, L, ...] -> [stop - start, B, ...]``."""
-        return ops.moveaxis(values[:, start:stop], 0, 1)
+        """``[B, L, ...] -> [B, stop - start, ...]``."""
+        return values[:, start:stop]
 
     @graph_fn(flatten_ops={"values"}, split_ops=True)
     def _items(self, ops: Any, values: Any, start: int, stop: int | None) -> Any:
