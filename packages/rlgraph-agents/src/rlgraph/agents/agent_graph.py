@@ -283,7 +283,7 @@ class AgentGraph(Component):
             given = self._items_of(records, beginnings)
         else:
             given = self.sequences.get_items(records, weights)
-            weights = given.pop("weights")
+            weights = given["weights"]
         named = self._times(method, time_percentage)
         if self.takes(method, "importance_weights"):
             named["importance_weights"] = weights

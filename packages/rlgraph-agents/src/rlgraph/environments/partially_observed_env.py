@@ -36,11 +36,11 @@ class PartiallyObservedEnv(Environment):
                 path="PartiallyObservedEnv.observed",
             )
         self._observed = np.array(indices)
-        bounds = [
+        low, high = (
             None if bound is None else np.broadcast_to(bound, space.shape)[indices]
             for bound in (space.low, space.high)
-        ]
-        super().__init__(FloatBox(*bounds, shape=(len(indices),)), self.env.action_space)
+        )
+        super().__init__(FloatBox(low, high, shape=(len(indices),)), self.env.action_space)
 
     def reset(self, seed: int | None = None) -> Any:
         """Begins an episode of the other environment."""
