@@ -1,5 +1,6 @@
 """Recurrent networks with a memory: sequences of each environment, cut where its episodes end."""
 
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -30,8 +31,10 @@ def make(backend, kind="dqn", env="CartPole-v1", **options):
 # Ten lines.
 
 
-def test_a_layer_with_memory_in_the_network_is_enough(one_backend):
-    agent = Agent.from_spec({"type": "dqn", "network_spec": LSTM}, env="CartPole-v1", backend=one_backend)
+@pytest.mark.parametrize("layer", ["lstm", "gru"])
+def test_a_layer_with_memory_in_the_network_is_enough(one_backend, layer):
+    network = [*LSTM[:1], {"type": layer, "units": 6}]
+    agent = Agent.from_spec({"type": "dqn", "network_spec": network}, env="CartPole-v1", backend=one_backend)
     memory = agent.learner.experience.memory
     assert isinstance(memory, SequenceReplay)
     assert (memory.sequence_length, memory.burn_in, memory.overlap, memory.capacity) == (40, 20, 20, 500)
@@ -200,6 +203,19 @@ def test_what_waits_survives_a_copy_at_every_step():
         other.set_state(state)
     assert len(inserted) > 10
     assert str(inserted) == str(copied)
+
+
+@pytest.mark.parametrize(("steps", "is_warned"), [(3, True), (4, False)])
+def test_sequences_that_no_episode_fills_are_reported_once(steps, is_warned):
+    writer = SequenceWriter(SequenceReplay(sequence_length=6, burn_in=2), ["net"], Inserted(), "float64")
+    state = {"net": {"lstm": (np.zeros((10, 1)),)}}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for t in range(30 * steps):
+            ends, one = np.full(10, t % steps == steps - 1), np.zeros((10, 1))
+            writer.add(VectorStep(one, one, one[:, 0], ends, ends & False, one, ~ends, None, state))
+    said = "memory_spec.sequence_length: none of the first 100 episodes had the 4 steps"
+    assert [str(warning.message).startswith(said) for warning in found] == [True] * is_warned
 
 
 # The agent.

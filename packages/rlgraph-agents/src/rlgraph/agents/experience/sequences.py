@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,11 @@ from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
 from rlgraph.components import ReplayedSequences, SequenceReplay
-from rlgraph.core import InputError, SpecError
+from rlgraph.core import InputError, PerformanceWarning, SpecError
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space
+
+#: Episodes after which a sequence length that none of them reaches is reported.
+WATCHED_EPISODES = 100
 
 
 class Sequences(Replay):
@@ -116,6 +120,8 @@ class SequenceWriter:
         self._rings: Any = None
         #: What the last step of each slot led to, [N, ...].
         self._reached: Any = None
+        #: Episodes that are still looked at for whether any fills a sequence; 0: one did, or a warning was given.
+        self._unfilled = WATCHED_EPISODES
 
     def add(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
         """Take in a step of `slots`, one per row; None: of all in order.
@@ -148,6 +154,7 @@ class SequenceWriter:
         if len(full := slots[steps - first == self._learned]):
             self._write(full)
             self._counts[1, full] += self._period
+            self._unfilled = 0
         ends = step.terminals | step.truncations
         if np.count_nonzero(ends):
             self.cut(slots[ends])
@@ -159,6 +166,19 @@ class SequenceWriter:
         if len(left := ended[steps > written]):
             self._write(left)
         self._counts[:, ended] = 0
+        if self._unfilled:
+            self._watch(len(ended))
+
+    def _watch(self, episodes: int) -> None:
+        """Warn once if no episode is long enough for a whole sequence."""
+        self._unfilled = max(self._unfilled - episodes, 0)
+        if not self._unfilled:
+            warnings.warn(
+                f"memory_spec.sequence_length: none of the first {WATCHED_EPISODES} episodes had the {self._learned} "
+                "steps to learn from of a sequence, so all sequences are padded: lower it to save memory and time",
+                PerformanceWarning,
+                stacklevel=2,
+            )
 
     def drop(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
         """Forget the steps of `slots` (None: all) that wait."""
