@@ -25,7 +25,8 @@ def test_train_resume_evaluate_compare_and_export(rlgraph, tmp_path):
     for seed in (1, 2):
         train = ["train", "--agent", "reinforce", "--env", "CartPole-v1", "--backend", "torch"]
         rlgraph(*train, "--seed", seed, "--folder", f"runs/{seed}", *short)
-    assert json.loads((tmp_path / "runs/1/config.json").read_text())["run"]["worker"]["num_envs"] == 8  # of the preset
+    run = json.loads((tmp_path / "runs/1/config.json").read_text())["run"]
+    assert run["worker"]["num_envs"] == 8  # the preset's
     rlgraph("resume", "runs/1", "--steps", 600, "--quiet")
     assert "over 3 episodes" in rlgraph("evaluate", "runs/1", "--episodes", 3, "--backend", "numpy")
     assert "reinforce" in rlgraph("compare", "runs")
