@@ -85,6 +85,8 @@ class Learner:
         self.progress = np.zeros((), spec.dtype)
         #: Actor -> the origin of its newest fragment.
         self._newest: dict[int, Origin] = {}
+        #: Records of an update from the memory.
+        self._batch_size = np.array(experience.batch_size)
         #: Whether the memory is known to hold records.
         self._has_records = False
         #: Actor -> what turns its steps into records.
@@ -157,9 +159,8 @@ class Learner:
         """An update on what the experience has."""
         if self.graph.memory is None:
             return self._update([self.experience.take(self.version)])
-        size = np.array(self.experience.batch_size)
         program = self.executor.program("update_from_memory")
-        return self._updated(program(size, **self._times("update_from_memory")))
+        return self._updated(program(self._batch_size, **self._times("update_from_memory")))
 
     def update_on(self, records: Mapping[str, Any]) -> dict[str, Any]:
         """One update on records, with ``"importance_weights" [B]`` among them or not.
