@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.action_masks import NAME, unknown_part
+from rlgraph.components.common.action_masks import NAME, mask_shape, unknown_part
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, Tuple
+from rlgraph.spaces import BoolBox, Dict, IntBox, Space, Tuple
 
 #: The part of preprocessed states beside the mask.
 OBSERVATION = "observation"
@@ -110,16 +110,6 @@ def _fault(mask: Space, actions: Space) -> str:
         if not is_flag or part.shape != shape:
             return f"{where}expected bools or 0 and 1 of shape {list(shape)} for {box!r}, given {part!r}"
     return ""
-
-
-def mask_shape(box: BoxSpace) -> tuple[int, ...] | None:
-    """The shape ``[..., A]`` of masks of a part of an action; None if it has no categories.
-
-    If elements differ, as in ``IntBox([3, 5])``, A is the largest number of categories.
-    """
-    if not isinstance(box, IntBox) or box.low is None or box.high is None:
-        return None
-    return (*box.shape, int(np.max(np.asarray(box.high) - np.asarray(box.low))))
 
 
 def as_bools(mask: Any, space: Space, convert: Any) -> Any:
