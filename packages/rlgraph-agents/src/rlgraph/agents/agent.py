@@ -110,7 +110,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
         self.actor = Actor(self.executor, learner.graph, state_space, learns=True)
         self.actor.time_percentage = learner.progress
         self._actors = 0
-        reader = StepReader(state_space, learner.state_space, action_space, execution.dtype)
+        masked = (learner.graph.masked, learner.graph.seen_masked)
+        reader = StepReader(state_space, learner.state_space, action_space, execution.dtype, *masked)
         self._user = UserActor(self.new_actor(learns=True), state_space, learner.state_space)
         self._observer = Observer(learner, self._user, reader)
         actor = self._user.actor

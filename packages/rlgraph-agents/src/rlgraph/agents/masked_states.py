@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.action_masks import NAME, mask_shape, unknown_part
-from rlgraph.core import SpecError
+from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, IntBox, Space, Tuple
 
 #: The part of preprocessed states beside the mask.
@@ -52,10 +52,33 @@ class MaskedStates:
         """The states after preprocessing, of which `rest` is one without its mask."""
         return MaskedStates(Dict(self.join(rest, self.mask_space)), self.name)
 
-    def illegal_row(self, states: Any) -> int | None:
-        """The first row of ``states [B, ...]`` whose mask allows no action in some part; None if there is none."""
+    def row_without_actions(self, states: Any, exempt: np.ndarray | None = None) -> int | None:
+        """The first row of ``states [B, ...]`` in which some part of an action has nothing legal; None: there is none.
+
+        Args:
+            states: with their masks.
+            exempt: bool [B], rows that do not matter.
+        """
         for mask in self.mask_space.flatten_sample(states[self.name]).values():
-            legal = np.any(mask, axis=-1)
+            faulty = ~np.any(mask, axis=-1)
+            if exempt is not None and faulty.any():
+                faulty[exempt] = False
+            if faulty.any():
+                return int(np.argwhere(faulty)[0, 0])
+        return None
+
+    def row_of_illegal_action(self, states: Any, actions: Any, space: Space) -> int | None:
+        """The first row of ``states [B, ...]`` whose mask forbids its action; None if there is none.
+
+        Args:
+            states: with their masks.
+            actions: ``[B, ...]`` of `space`.
+            space: of one action.
+        """
+        taken, boxes = space.flatten_sample(actions), space.flatten()
+        for path, mask in self.mask_space.flatten_sample(states[self.name]).items():
+            index = np.asarray(taken[path], np.int64) - boxes[path].low
+            legal = np.take_along_axis(np.asarray(mask, bool), index[..., np.newaxis], axis=-1)
             if not legal.all():
                 return int(np.argwhere(~legal)[0, 0])
         return None
@@ -110,6 +133,17 @@ def _fault(mask: Space, actions: Space) -> str:
         if not is_flag or part.shape != shape:
             return f"{where}expected bools or 0 and 1 of shape {list(shape)} for {box!r}, given {part!r}"
     return ""
+
+
+def check_legal(method: str, masked: MaskedStates | None, states: Any) -> None:
+    """Check that the masks of ``states [B, ...]`` that somebody gives allow an action, if states have masks.
+
+    Raises:
+        InputError: one allows none; names the row.
+    """
+    index = None if masked is None else masked.row_without_actions(states)
+    if index is not None:
+        raise InputError(f"{method}: argument states: the action mask of row {index} allows no action")
 
 
 def as_bools(mask: Any, space: Space, convert: Any) -> Any:

@@ -43,6 +43,7 @@ class GymMasks:
 
     def __init__(self, states: Space, masks: Masks, method: Callable[[], Any] | None = None):
         self._is_dict, self._masks, self._method = isinstance(states, Dict), masks, method
+        self.mask_space = masks.space
         self.state_space = Dict(self.join(states, masks.space))
 
     def join(self, state: Any, mask: Any) -> dict[str, Any]:

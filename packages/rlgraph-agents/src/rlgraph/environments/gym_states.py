@@ -90,6 +90,11 @@ def set_gym_state(env: gymnasium.Env[Any, Any], state: Any) -> Any:
     return KNOWN[type(inner)].observe(inner)
 
 
+def has_known_states(env: Any) -> bool:
+    """Whether the class is one of `KNOWN_VECTORS`."""
+    return type(env) in KNOWN_VECTORS
+
+
 def gym_vector_states(env: Any) -> list[dict[str, Any]] | None:
     """The state of each environment, the random numbers of all in the first; None as for `gym_state`."""
     known = KNOWN_VECTORS.get(type(env))
