@@ -46,6 +46,8 @@ class Actor:
         self._program_with_extras = lambda method: executor.program(f"{method}_with_extras", streams)
         self._timed = [method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")]
         self._space = graph.table_space(state_space)
+        #: The states, raw and as the algorithm sees them, if a part of them is a mask.
+        self.masked, self.seen_masked = graph.masked, graph.seen_masked
         self._dtype = executor.execution.dtype
         self._weights = executor.flat_weights(methods)
         self.time_percentage = np.zeros((), self._dtype)
