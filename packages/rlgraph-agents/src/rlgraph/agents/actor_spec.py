@@ -9,7 +9,9 @@ from typing import Any
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.masked_states import masked_states
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
+from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.spaces import Space, from_spec
@@ -26,6 +28,7 @@ class ActorSpec:
         preprocessing_spec: what states go through first.
         seed: of starting values, the learner's.
         dtype: of all floating tensors.
+        action_mask: the part of the states that says which actions are legal; see `Agent`.
     """
 
     algorithm: type[Algorithm]
@@ -35,18 +38,20 @@ class ActorSpec:
     preprocessing_spec: Any = None
     seed: int = 0
     dtype: str = "float32"
+    action_mask: str | None = NAME
 
     def make_graph(self, experience: Any = None) -> AgentGraph:
         """The root component; with an `experience` that of a learner."""
         states, actions = from_spec(self.state_space), from_spec(self.action_space)
+        masked = masked_states(states, actions, self.action_mask)
         preprocessor: Any = None
-        seen = states
+        seen = states if masked is None else masked.rest_space
         if self.preprocessing_spec is not None:
             preprocessor = _preprocessor(self.preprocessing_spec)
-            seen = preprocessor.get_preprocessed_space(states.with_batch_rank()).without_ranks()
+            seen = preprocessor.get_preprocessed_space(seen.with_batch_rank()).without_ranks()
         spaces = {"state_space": seen, "action_space": actions}
         algorithm = call_checked(self.algorithm, (), self.options, "agent", handed=spaces)
-        return AgentGraph(algorithm, preprocessor, experience)
+        return AgentGraph(algorithm, preprocessor, experience, masked)
 
     @property
     def raw_space(self) -> Space:

@@ -56,6 +56,7 @@ class Agent(Specifiable, metaclass=AgentMeta):
         seed: root of all random numbers; overrides the execution spec's.
         acting: ``"numpy"``, ``"backend"``, or ``"auto"``: see ``act_on`` of `rlgraph.core.ExecutionSpec`.
         env: the environment spec that `learn` and `evaluate` use.
+        action_mask: the part of states that are a Dict which says which actions are legal; None: no part does.
 
     Attributes:
         algorithm_class: the class of the algorithm.
@@ -84,6 +85,7 @@ class Agent(Specifiable, metaclass=AgentMeta):
         seed: int | None = None,
         acting: str = "auto",
         env: Any = None,
+        action_mask: str | None = "action_mask",
         **options: Any,
     ):
         spec, experience, execution = make_parts(
@@ -94,6 +96,7 @@ class Agent(Specifiable, metaclass=AgentMeta):
             execution_spec=execution_spec,
             seed=seed,
             acting=acting,
+            action_mask=action_mask,
             **options,
         )
         self.learner = learner = Learner(spec, experience, backend, execution, acting)

@@ -9,6 +9,7 @@ from typing import Any
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.nothing import Nothing
+from rlgraph.agents.masked_states import MaskedStates, as_bools
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
@@ -24,6 +25,7 @@ class AgentGraph(Component):
         algorithm: the algorithm.
         preprocessor: what states go through before it; None: nothing.
         experience: what it learns from; None: it only acts.
+        masked: the raw states, if a part of them is a mask.
     """
 
     def __init__(
@@ -31,9 +33,14 @@ class AgentGraph(Component):
         algorithm: Algorithm,
         preprocessor: PreprocessorStack | DictPreprocessorStack | None = None,
         experience: Experience | None = None,
+        masked: MaskedStates | None = None,
         scope: str = "agent",
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
+        #: The states, raw and as the algorithm sees them, if a part of them is a mask.
+        self.masked = self.seen_masked = masked
+        if masked is not None and preprocessor is not None:
+            self.seen_masked = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
         experience = experience or Nothing()
         #: Where `update_from_memory` draws records; None: there is none.
         self.memory: Any = experience.memory
@@ -68,8 +75,9 @@ class AgentGraph(Component):
         """One state as the algorithm sees it, from one raw state; both without ranks."""
         if self.preprocessor is None:
             return state_space
-        seen: Space = self.preprocessor.get_preprocessed_space(state_space.with_batch_rank())
-        return seen.without_ranks()
+        if self.seen_masked is not None:
+            return self.seen_masked.space
+        return _preprocessed_space(self.preprocessor, state_space)
 
     def table_space(self, state_space: Space) -> Dict | None:
         """The Space of the rows of an actor's table ``[N, ...]``, by part; None if nothing keeps state.
@@ -81,7 +89,8 @@ class AgentGraph(Component):
         for part in self._noisy_parts():
             spaces |= dict(part.internal_states_space)
         if self.preprocessor is not None:
-            own = self.preprocessor.get_internal_states_space(state_space.with_batch_rank())
+            rest = state_space if self.masked is None else self.masked.rest_space
+            own = self.preprocessor.get_internal_states_space(rest.with_batch_rank())
             spaces |= {"preprocessor": own} if own is not None else {}
         return Dict(spaces, add_batch_rank=True) if spaces else None
 
@@ -143,11 +152,26 @@ class AgentGraph(Component):
         return self._preprocessed("preprocess_frozen", states, internal_states)
 
     def _preprocessed(self, method: str, states: Any, internal_states: Any) -> dict[str, Any]:
-        assert self.preprocessor is not None
-        if not self.preprocessor.has_state:
-            return {"states": getattr(self.preprocessor, method)(states)}
-        seen = getattr(self.preprocessor, method)(states, internal_states)
-        return {"states": seen["output"], "internal_states": seen["internal_states"]}
+        preprocessor, masked = self.preprocessor, self.masked
+        assert preprocessor is not None
+        rest, mask = (states, None) if masked is None else masked.split(states)
+        if not preprocessor.has_state:
+            results = {"states": getattr(preprocessor, method)(rest)}
+        else:
+            seen = getattr(preprocessor, method)(rest, internal_states)
+            results = {"states": seen["output"], "internal_states": seen["internal_states"]}
+        return results if masked is None else {**results, "states": masked.join(results["states"], mask)}
+
+    def _observed(self, states: Any) -> dict[str, Any]:
+        """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
+        if self.seen_masked is None:
+            return {"states": states}
+        rest, mask = self.seen_masked.split(states)
+        return {"states": rest, "action_mask": as_bools(mask, self.seen_masked.mask_space, self._as_bool)}
+
+    @graph_fn
+    def _as_bool(self, ops: Any, mask: Any) -> Any:
+        return ops.astype(mask, "bool")
 
     @rlgraph_api
     def act(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
@@ -200,7 +224,7 @@ class AgentGraph(Component):
         self, method: str, states: Any, internal_states: Any, time_percentage: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Actions, with internal states if there are any; and what else the algorithm returned."""
-        observations, times = {"states": states}, self._times(method, time_percentage)
+        observations, times = self._observed(states), self._times(method, time_percentage)
         recurrent, noisy = self.algorithm.recurrent_parts, self._noisy_parts()
         if recurrent or noisy:
             observations["internal_states"] = internal_states
@@ -277,7 +301,9 @@ class AgentGraph(Component):
 
     def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         """What a method of the algorithm that takes records makes of them."""
-        observations, next_observations = {"states": records["states"]}, {"states": records["next_states"]}
+        observations, next_observations = (
+            self._observed(records[name]) for name in ("states", "next_states")
+        )
         if beginnings is not None:
             observations |= {
                 "internal_states": beginnings,
@@ -297,13 +323,19 @@ class AgentGraph(Component):
         return ops.full_like(rewards, self.discount)
 
 
+def _preprocessed_space(preprocessor: PreprocessorStack | DictPreprocessorStack, space: Space) -> Space:
+    """The Space of one preprocessed state, from that of one."""
+    preprocessed: Space = preprocessor.get_preprocessed_space(space.with_batch_rank())
+    return preprocessed.without_ranks()
+
+
 def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
     """An API method that calls the algorithm's of the same name, on states or on records as `AgentGraph.update`."""
     own = algorithm.api_methods()[name]
     _, *arguments = inspect.signature(own).parameters
 
     def of_states(self: AgentGraph, states: Any) -> Any:
-        return getattr(self.algorithm, name)({"states": states})
+        return getattr(self.algorithm, name)(self._observed(states))
 
     def of_records(
         self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None

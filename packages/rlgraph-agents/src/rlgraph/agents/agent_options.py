@@ -10,6 +10,7 @@ from typing import Any
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.experience import Experience, ExperienceKind
+from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.execution_spec import ACT_ON
@@ -29,13 +30,14 @@ def make_parts(
     execution_spec: Mapping[str, Any] | None = None,
     seed: int | None = None,
     acting: str = "auto",
+    action_mask: str | None = NAME,
     **options: Any,
 ) -> tuple[ActorSpec, Experience, ExecutionSpec]:
     """What the actors of an agent are built from, what it learns from, and how its executor runs.
 
     Args:
         algorithm: its class.
-        state_space, action_space, preprocessing_spec, execution_spec, seed, acting: see `Agent`.
+        state_space, action_space, preprocessing_spec, execution_spec, seed, acting, action_mask: see `Agent`.
         options: of the algorithm and its experience.
 
     Raises:
@@ -54,6 +56,7 @@ def make_parts(
         preprocessing_spec,
         execution.seed,
         execution.dtype,
+        action_mask,
     )
     return spec, experience, execution
 
