@@ -35,7 +35,7 @@ class Observer:
         self._waiting = WaitingSteps()
         #: What inserts records, where every step is one.
         self._insert: Callable[[Any], Any] | None = None
-        if learner.experience.inserts_steps:
+        if learner.experience.inserts_steps and learner.statistics is None:
             self._insert = learner.executor.program("insert_records")
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)
