@@ -51,7 +51,7 @@ class GymBatchEnv(VectorEnv):
 
     def _look_for_masks(self) -> None:
         """Takes up the masks that the infos of a reset have, if they have any."""
-        observations, infos = self._reset(None)
+        _, infos = self._reset(None)
         first = each_info(infos, self.num_environments)[0]
         self._masks = find_masks(self.state_space, self.action_space, first)
         if self._masks is not None:

@@ -135,7 +135,9 @@ def masks_of(actions: Space, given: Any, name: str = NAME) -> Masks | None:
 def _masks_of_tuple(actions: Tuple, given: Any, name: str) -> Masks | None:
     if not isinstance(given, tuple | list) or len(given) != len(actions):
         raise EnvironmentFault(f"{name}: expected a tuple of {len(actions)} masks or None, given {given!r}.")
-    found = [masks_of(part, mask, f"{name}/{i}") for i, (part, mask) in enumerate(zip(actions, given, strict=True))]
+    found = [
+        masks_of(part, mask, f"{name}/{i}") for i, (part, mask) in enumerate(zip(actions, given, strict=True))
+    ]
     while found and found[-1] is None:
         found.pop()
     items = [masks for masks in found if masks is not None]
@@ -156,7 +158,9 @@ def _part(value: Any, key: Any, name: str) -> Any:
     try:
         return value[key]
     except (LookupError, TypeError):
-        raise EnvironmentFault(f"{name}: expected a part {key!r}, as in the first mask, given {value!r}.") from None
+        raise EnvironmentFault(
+            f"{name}: expected a part {key!r}, as in the first mask, given {value!r}."
+        ) from None
 
 
 def _reader(box: BoxSpace, shape: tuple[int, ...], name: str) -> Callable[[Any], np.ndarray]:
