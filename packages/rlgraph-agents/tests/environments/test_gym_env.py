@@ -25,6 +25,7 @@ class Echo(gymnasium.Env):
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.observation_space.seed(seed)
+        self.observations = []  # of the first episode: the adapter resets to look for masks
         return self._observe(), {}
 
     def step(self, action):

@@ -56,6 +56,10 @@ class Agent(Specifiable, metaclass=AgentMeta):
         seed: root of all random numbers; overrides the execution spec's.
         acting: ``"numpy"``, ``"backend"``, or ``"auto"``: see ``act_on`` of `rlgraph.core.ExecutionSpec`.
         env: the environment spec that `learn` and `evaluate` use.
+        action_mask: the part of states that are a Dict which says which actions are legal; None: no part does.
+        normalize_states: subtract the mean of the states observed so far and divide by their deviation; a list of parts
+            of a container state normalizes these. The learner has the statistics, and changes them after updates only.
+        scale_rewards: divide rewards by the deviation of the returns observed so far.
 
     Attributes:
         algorithm_class: the class of the algorithm.
@@ -84,6 +88,9 @@ class Agent(Specifiable, metaclass=AgentMeta):
         seed: int | None = None,
         acting: str = "auto",
         env: Any = None,
+        action_mask: str | None = "action_mask",
+        normalize_states: bool | Sequence[str] = False,
+        scale_rewards: bool = False,
         **options: Any,
     ):
         spec, experience, execution = make_parts(
@@ -94,6 +101,9 @@ class Agent(Specifiable, metaclass=AgentMeta):
             execution_spec=execution_spec,
             seed=seed,
             acting=acting,
+            action_mask=action_mask,
+            normalize_states=normalize_states,
+            scale_rewards=scale_rewards,
             **options,
         )
         self.learner = learner = Learner(spec, experience, backend, execution, acting)
@@ -107,7 +117,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
         self.actor = Actor(self.executor, learner.graph, state_space, learns=True)
         self.actor.time_percentage = learner.progress
         self._actors = 0
-        reader = StepReader(state_space, learner.state_space, action_space, execution.dtype)
+        masked = (learner.graph.masked, learner.graph.seen_masked)
+        reader = StepReader(state_space, learner.state_space, action_space, execution.dtype, *masked)
         self._user = UserActor(self.new_actor(learns=True), state_space, learner.state_space)
         self._observer = Observer(learner, self._user, reader)
         actor = self._user.actor

@@ -9,7 +9,9 @@ from typing import Any
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.nothing import Nothing
+from rlgraph.agents.masked_states import MaskedStates, as_bools
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
+from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
 
@@ -24,6 +26,9 @@ class AgentGraph(Component):
         algorithm: the algorithm.
         preprocessor: what states go through before it; None: nothing.
         experience: what it learns from; None: it only acts.
+        masked: the raw states, if a part of them is a mask.
+        normalize: what the algorithm's states go through at last; records hold them as they are.
+        scale_rewards: what rewards of records go through before the algorithm learns from them.
     """
 
     def __init__(
@@ -31,9 +36,17 @@ class AgentGraph(Component):
         algorithm: Algorithm,
         preprocessor: PreprocessorStack | DictPreprocessorStack | None = None,
         experience: Experience | None = None,
+        masked: MaskedStates | None = None,
+        normalize: Normalizer | None = None,
+        scale_rewards: Normalizer | None = None,
         scope: str = "agent",
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
+        self.normalize, self.scale_rewards = normalize, scale_rewards if experience else None
+        #: The states, raw and as the algorithm sees them, if a part of them is a mask.
+        self.masked = self.seen_masked = masked
+        if masked is not None and preprocessor is not None:
+            self.seen_masked = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
         #: What it learns from: that which was given, or what suits recurrent networks.
         self.experience = experience = (experience or Nothing()).suited_to(bool(algorithm.recurrent_parts))
         self.sequences = experience.sequences
@@ -49,7 +62,8 @@ class AgentGraph(Component):
         self.fields = experience.fields(bool(algorithm.recurrent_parts))
         #: The factor of the values of next states, where it is the same for all of them.
         self.discount = experience.discount
-        parts = [part for part in (algorithm, preprocessor, self.memory, self.sequences) if part is not None]
+        given = (algorithm, preprocessor, self.memory, self.sequences, self.normalize, self.scale_rewards)
+        parts = [part for part in given if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if "update" in algorithm.api_methods() else {"update"}
@@ -70,8 +84,13 @@ class AgentGraph(Component):
         """One state as the algorithm sees it, from one raw state; both without ranks."""
         if self.preprocessor is None:
             return state_space
-        seen: Space = self.preprocessor.get_preprocessed_space(state_space.with_batch_rank())
-        return seen.without_ranks()
+        if self.seen_masked is not None:
+            return self.seen_masked.space
+        return _preprocessed_space(self.preprocessor, state_space)
+
+    def unmasked(self, seen: Any) -> Any:
+        """States as the algorithm sees them, without the mask."""
+        return seen if self.seen_masked is None else self.seen_masked.split(seen)[0]
 
     def table_space(self, state_space: Space) -> Dict | None:
         """The Space of the rows of an actor's table ``[N, ...]``, by part; None if nothing keeps state.
@@ -83,7 +102,8 @@ class AgentGraph(Component):
         for part in self._noisy_parts():
             spaces |= dict(part.internal_states_space)
         if self.preprocessor is not None:
-            own = self.preprocessor.get_internal_states_space(state_space.with_batch_rank())
+            rest = state_space if self.masked is None else self.masked.rest_space
+            own = self.preprocessor.get_internal_states_space(rest.with_batch_rank())
             spaces |= {"preprocessor": own} if own is not None else {}
         return Dict(spaces, add_batch_rank=True) if spaces else None
 
@@ -145,11 +165,28 @@ class AgentGraph(Component):
         return self._preprocessed("preprocess_frozen", states, internal_states)
 
     def _preprocessed(self, method: str, states: Any, internal_states: Any) -> dict[str, Any]:
-        assert self.preprocessor is not None
-        if not self.preprocessor.has_state:
-            return {"states": getattr(self.preprocessor, method)(states)}
-        seen = getattr(self.preprocessor, method)(states, internal_states)
-        return {"states": seen["output"], "internal_states": seen["internal_states"]}
+        preprocessor, masked = self.preprocessor, self.masked
+        assert preprocessor is not None
+        rest, mask = (states, None) if masked is None else masked.split(states)
+        if not preprocessor.has_state:
+            results = {"states": getattr(preprocessor, method)(rest)}
+        else:
+            seen = getattr(preprocessor, method)(rest, internal_states)
+            results = {"states": seen["output"], "internal_states": seen["internal_states"]}
+        return results if masked is None else {**results, "states": masked.join(results["states"], mask)}
+
+    def _observed(self, states: Any) -> dict[str, Any]:
+        """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
+        masked = self.seen_masked
+        rest, mask = (states, None) if masked is None else masked.split(states)
+        observations = {"states": rest if self.normalize is None else self.normalize.normalize(rest)}
+        if masked is not None:
+            observations["action_mask"] = as_bools(mask, masked.mask_space, self._as_bool)
+        return observations
+
+    @graph_fn
+    def _as_bool(self, ops: Any, mask: Any) -> Any:
+        return ops.astype(mask, "bool")
 
     @rlgraph_api
     def act(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
@@ -202,7 +239,7 @@ class AgentGraph(Component):
         self, method: str, states: Any, internal_states: Any, time_percentage: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Actions, with internal states if there are any; and what else the algorithm returned."""
-        observations, times = {"states": states}, self._times(method, time_percentage)
+        observations, times = self._observed(states), self._times(method, time_percentage)
         recurrent, noisy = self.algorithm.recurrent_parts, self._noisy_parts()
         if recurrent or noisy:
             observations["internal_states"] = internal_states
@@ -280,10 +317,12 @@ class AgentGraph(Component):
     def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         """What a method of the algorithm that takes records makes of them."""
         if self.sequences is None:
-            given = self._items_of(records, beginnings)
+            given = self._of_steps(records, beginnings)
         else:
-            given = self.sequences.get_items(records, weights)
+            given = self._of_sequences(records, weights)
             weights = given["weights"]
+        if self.scale_rewards is not None:
+            given["rewards"] = self.scale_rewards.normalize(given["rewards"])
         named = self._times(method, time_percentage)
         if self.takes(method, "importance_weights"):
             named["importance_weights"] = weights
@@ -293,9 +332,11 @@ class AgentGraph(Component):
             results = {**results, "priorities": priorities}
         return results
 
-    def _items_of(self, records: Any, beginnings: Any) -> dict[str, Any]:
+    def _of_steps(self, records: Any, beginnings: Any) -> dict[str, Any]:
         """What an algorithm learns from, of transitions or rollouts."""
-        observations, next_observations = {"states": records["states"]}, {"states": records["next_states"]}
+        observations, next_observations = (
+            self._observed(records[name]) for name in ("states", "next_states")
+        )
         if beginnings is not None:
             observations |= {
                 "internal_states": beginnings,
@@ -307,9 +348,28 @@ class AgentGraph(Component):
             given["discounts"] = self._same_discount(records["rewards"])
         return given
 
+    def _of_sequences(self, records: Any, weights: Any) -> dict[str, Any]:
+        """What an algorithm learns from, of sequences: their steps as items."""
+        items = self.sequences.get_items(records, weights)
+        observations, reached = self._observed(items.pop("states")), self._observed(items.pop("next_states"))
+        sequences = {**items.pop("sequences"), "states": observations["states"]}
+        if "burn_in" in sequences:
+            before = sequences["burn_in"]
+            states = self._observed(before["states"])["states"]
+            sequences["burn_in"] = {"states": states, "resets": before["resets"]}
+        observations["sequences"] = sequences
+        next_observations = {**reached, "sequences": sequences, "after": items.pop("after")}
+        return {**items, "observations": observations, "next_observations": next_observations}
+
     @graph_fn
     def _same_discount(self, ops: Any, rewards: Any) -> Any:
         return ops.full_like(rewards, self.discount)
+
+
+def _preprocessed_space(preprocessor: PreprocessorStack | DictPreprocessorStack, space: Space) -> Space:
+    """The Space of one preprocessed state, from that of one."""
+    preprocessed: Space = preprocessor.get_preprocessed_space(space.with_batch_rank())
+    return preprocessed.without_ranks()
 
 
 def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
@@ -318,7 +378,7 @@ def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
     _, *arguments = inspect.signature(own).parameters
 
     def of_states(self: AgentGraph, states: Any) -> Any:
-        return getattr(self.algorithm, name)({"states": states})
+        return getattr(self.algorithm, name)(self._observed(states))
 
     def of_records(
         self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.experience import Experience, ExperienceKind
+from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.execution_spec import ACT_ON
@@ -29,13 +30,17 @@ def make_parts(
     execution_spec: Mapping[str, Any] | None = None,
     seed: int | None = None,
     acting: str = "auto",
+    action_mask: str | None = NAME,
+    normalize_states: bool | Sequence[str] = False,
+    scale_rewards: bool = False,
     **options: Any,
 ) -> tuple[ActorSpec, Experience, ExecutionSpec]:
     """What the actors of an agent are built from, what it learns from, and how its executor runs.
 
     Args:
         algorithm: its class.
-        state_space, action_space, preprocessing_spec, execution_spec, seed, acting: see `Agent`.
+        state_space, action_space, preprocessing_spec, execution_spec, seed, acting, action_mask, normalize_states,
+            scale_rewards: see `Agent`.
         options: of the algorithm and its experience.
 
     Raises:
@@ -54,8 +59,22 @@ def make_parts(
         preprocessing_spec,
         execution.seed,
         execution.dtype,
+        action_mask,
+        normalize_states,
+        _discount({**experienced, **own}, options) if scale_rewards else None,
     )
     return spec, experience, execution
+
+
+def _discount(parameters: Mapping[str, inspect.Parameter], options: Mapping[str, Any]) -> float:
+    """The discount of the returns whose deviation scales rewards.
+
+    Raises:
+        SpecError: the agent has none.
+    """
+    if "discount" not in parameters:
+        raise SpecError("expected false: the agent has no discount, and so no returns", path="scale_rewards")
+    return float(options.get("discount", parameters["discount"].default))
 
 
 def check_options(

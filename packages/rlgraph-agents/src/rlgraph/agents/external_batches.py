@@ -68,6 +68,7 @@ class BatchReader:
                 if self._preprocess is not None and self._reader.is_raw(columns[name]):
                     columns[name] = self._preprocess(columns[name])
                 columns[name] = self._reader.convert(method, name, columns[name], self._reader.seen)
+        self._reader.check_actions(method, columns["states"], columns["actions"])
         truncations = columns.pop("truncations")
         return self._experience.records_of_batch(method, columns, truncations, sequence_indices, self._dtype)
 

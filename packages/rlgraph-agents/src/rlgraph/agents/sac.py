@@ -91,6 +91,7 @@ class SAC(Algorithm):
             self._values(self.critics, states, actions),
             *(records[name] for name in ("rewards", "terminals", "actions", "discounts")),
             weights=importance_weights,
+            action_mask=states.get("action_mask"),
         )
         critics = self.critics[0].variables() + self.critics[1].variables()
         self.optimizers["actor"].step(self.policy.variables(), losses["actor_loss"], time_percentage)

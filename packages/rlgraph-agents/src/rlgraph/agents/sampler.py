@@ -11,6 +11,7 @@ from rlgraph.agents.actor import Actor, with_rows
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, Origin
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays, row
+from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.vector_env import VectorEnv
 
 
@@ -40,8 +41,11 @@ class Sampler:
         self._state = state
         self.infos: Sequence[dict[str, Any]] = ()
         actor.resize(environments.num_environments)
-        #: Where `states` begin an episode.
+        #: Where `states` begin an episode; the same array wherever none does.
         self._begins = np.ones(environments.num_environments, bool)
+        self._nowhere = np.zeros(environments.num_environments, bool)
+        #: Steps of the running episodes; only counted where states have masks.
+        self._steps = np.zeros(environments.num_environments, np.int64)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode in every environment; those that run are cut."""
@@ -73,6 +77,8 @@ class Sampler:
             self._cut(None)
         self._state = None
         self.actor.begin()
+        self._steps[:] = 0
+        self._check_masks(raw)
         self.states = self.actor.see(raw)
         self._begins = np.ones(self.environments.num_environments, bool)
 
@@ -88,17 +94,42 @@ class Sampler:
             valid[list(environments.dropped)] = False
             if lost := [i for i in environments.dropped if i not in environments.idle]:
                 self._cut(lost)
-        reached = actor.see(environments.final_states)
+        final = environments.final_states
+        if actor.masked is not None:
+            self._steps += 1
+            self._steps[list(environments.dropped)] = 0
+            # Nobody acts in a terminal state, which a vector class may show until it resets.
+            self._check_masks(final, terminals)
+            self._steps[terminals | truncations] = 0
+            if final is not raw:
+                self._check_masks(raw)
+        reached = actor.see(final)
         step = VectorStep(
             states, actions, rewards, terminals, truncations, reached, self._begins, valid, before
         )
-        self._begins = begins = terminals | truncations if valid is None else terminals | truncations | ~valid
-        self.states = reached
-        if np.count_nonzero(begins):
+        self.states, self._begins = reached, self._nowhere
+        if environments.finished or valid is not None:
+            self._begins = begins = (
+                terminals | truncations if valid is None else terminals | truncations | ~valid
+            )
             begun = np.flatnonzero(begins)
             actor.begin(begun)
             self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
         return step
+
+    def _check_masks(self, raw: Any, exempt: Any = None) -> None:
+        """Check that every state to act on has a legal action, if the states have masks.
+
+        Raises:
+            EnvironmentFault: one has none; names environment and step.
+        """
+        masked = self.actor.masked
+        index = None if masked is None else masked.row_without_actions(raw, exempt)
+        if index is not None:
+            raise EnvironmentFault(
+                f"{self.environments.describe(index)}, step {self._steps[index]}: the action mask allows no action: "
+                "every state in which the episode goes on needs a legal one."
+            )
 
 
 class FragmentSampler(Sampler):

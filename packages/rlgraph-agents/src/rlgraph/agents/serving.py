@@ -12,6 +12,7 @@ import numpy as np
 
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import length, map_arrays, row
 from rlgraph.agents.step_reader import StepReader, force_batch
 from rlgraph.core import InputError, RandomStreams, data_specs
@@ -144,7 +145,9 @@ class ActorHandle:
             raise InputError(
                 "act: argument states: a client takes one state, the handle a batch of them: act(states, clients)"
             )
-        return self._reader.convert("act", "states", batch, self._space)
+        states = self._reader.convert("act", "states", batch, self._space)
+        check_legal("act", self._graph.masked, states)
+        return states
 
 
 class Client:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.agents.nested_arrays import length, with_batch_rank
 from rlgraph.core import InputError
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, SpaceError
@@ -24,10 +25,20 @@ class StepReader:
         seen: one state as the algorithm sees it.
         actions: one action.
         dtype: of rewards and of all floats.
+        masked, seen_masked: `states` and `seen`, if a part of them is a mask.
     """
 
-    def __init__(self, states: Space, seen: Space, actions: Space, dtype: str):
+    def __init__(
+        self,
+        states: Space,
+        seen: Space,
+        actions: Space,
+        dtype: str,
+        masked: MaskedStates | None = None,
+        seen_masked: MaskedStates | None = None,
+    ):
         self.raw, self.seen = states, seen
+        self._masked, self._seen_masked = masked, seen_masked
         self._actions, self._dtype = actions, np.dtype(dtype)
         #: Steps still to be checked closely.
         self.unchecked = CHECKED_STEPS
@@ -77,6 +88,7 @@ class StepReader:
         for name in ("states", "preprocessed_states"):
             if name in columns:
                 columns[name] = self.convert("observe", name, columns[name], spaces[name])
+                self.check_actions("observe", columns[name], columns["actions"], name == "states")
         cut = columns["truncations"] & ~columns["terminals"]
         if "next_states" not in columns and cut.any():
             raise InputError(
@@ -123,6 +135,19 @@ class StepReader:
             for path, box in space.flatten().items()
         }
         return space.unflatten_sample(flat)
+
+    def check_actions(self, method: str, states: Any, actions: Any, is_raw: bool = False) -> None:
+        """Check that the masks of converted states, if they have masks, allow the actions taken.
+
+        Raises:
+            InputError: one forbids its action; names the row.
+        """
+        masked = self._masked if is_raw else self._seen_masked
+        index = None if masked is None else masked.row_of_illegal_action(states, actions, self._actions)
+        if index is not None:
+            raise InputError(
+                f"{method}: the action of row {index} is one that the action mask of its state forbids"
+            )
 
     def fits(self, space: Space, states: Any) -> bool:
         """Whether a batch has the structure, the shapes and the kinds of numbers of `space`."""

@@ -11,6 +11,7 @@ import numpy as np
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.environment_slots import EnvironmentSlots
 from rlgraph.agents.experience.waiting_steps import rounds
+from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import length, map_arrays, row
 from rlgraph.agents.step_reader import force_batch
 from rlgraph.core import InputError
@@ -60,6 +61,7 @@ class UserActor:
         space = self._raw if apply_preprocessing else self._seen
         batch, was_added = force_batch("get_actions", "states", states, space)
         actor = self.actor
+        check_legal("get_actions", actor.masked if apply_preprocessing else actor.seen_masked, batch)
         with self._acting:
             slots = self._slots(None, length(batch), was_added)
             seen = actor.see(batch, slots, learns=use_exploration) if apply_preprocessing else batch

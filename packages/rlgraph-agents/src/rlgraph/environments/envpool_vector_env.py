@@ -43,11 +43,12 @@ class EnvPoolVectorEnv(GymBatchEnv):
         """The task."""
         return self.task_id
 
-    def _reset(self, seed: int | None) -> Any:
+    def _reset(self, seed: int | None) -> tuple[Any, Any]:
         if seed is not None:
             self._pool.close()
             self._pool = self._make(seed)
-        return self._pool.reset()[0]
+        observations, infos = self._pool.reset()
+        return observations, infos
 
     def _step(self, actions: Any) -> Any:
         return self._pool.step(actions)

@@ -10,9 +10,10 @@ import gymnasium
 import numpy as np
 
 from rlgraph.environments.errors import EnvironmentFault, fault_of
+from rlgraph.environments.gym_masks import GymMasks, check_unmasked, find_masks
 from rlgraph.environments.gym_translation import CAST_FROM, GymSpace, space_of, to_gym
 from rlgraph.environments.interrupts import raise_interruption
-from rlgraph.environments.rows import Rows, row_splitter
+from rlgraph.environments.rows import Rows, row_splitter, write_row
 from rlgraph.environments.step_checks import LARGEST_REWARD, explain_number
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
@@ -46,6 +47,33 @@ class GymBatchEnv(VectorEnv):
         self._final_states: Rows = None
         self._running = False
         self._clock = 0
+        self._masks: GymMasks | None = None
+
+    def _look_for_masks(self) -> None:
+        """Takes up the masks that the infos of a reset have, if they have any."""
+        _, infos = self._reset(None)
+        first = each_info(infos, self.num_environments)[0]
+        self._masks = find_masks(self.state_space, self.action_space, first)
+        if self._masks is not None:
+            self.state_space = self._masks.state_space
+
+    def _with_masks(self, states: Rows, infos: Mapping[str, Any]) -> Rows:
+        """States with the masks of these infos; the same states where there are none."""
+        if self._masks is None:
+            check_unmasked(infos)
+            return states
+        return self._masks.join(states, self._mask_rows(each_info(infos, self.num_environments)))
+
+    def _mask_rows(self, infos: Sequence[Mapping[str, Any]]) -> Rows:
+        """The masks of all environments ``[N, ...]``."""
+        assert self._masks is not None
+        rows = self._masks.mask_space.zeros(self.num_environments)
+        for index, info in enumerate(infos):
+            try:
+                write_row(rows, index, self._masks.of(info))
+            except EnvironmentFault as fault:
+                raise EnvironmentFault(f"environment {index}: {fault}") from None
+        return rows
 
     @property
     @abstractmethod
@@ -53,8 +81,8 @@ class GymBatchEnv(VectorEnv):
         """The name of the environments in messages."""
 
     @abstractmethod
-    def _reset(self, seed: int | None) -> Any:
-        """Begins an episode in every environment; returns the observations."""
+    def _reset(self, seed: int | None) -> tuple[Any, Any]:
+        """Begins an episode in every environment; returns the observations and infos."""
 
     @abstractmethod
     def _step(self, actions: Any) -> Any:
@@ -65,7 +93,8 @@ class GymBatchEnv(VectorEnv):
         self._running = False
         self._clock = 0
         try:
-            states = self._to_states(self._reset(seed))
+            observations, infos = self._reset(seed)
+            states = self._with_masks(self._to_states(observations), infos)
         except BaseException as error:
             raise_interruption(error)
             raise fault_of(error, f"{self.name}, reset") from error
@@ -129,7 +158,9 @@ class GymBatchEnv(VectorEnv):
         ended = terminated | truncated
         self.idle = self.dropped = self.finished if self._resets_in_the_next_step else ()
         self.finished = ended.nonzero()[0].tolist()
-        states = self._final_states = self._to_states(observations)
+        # The masks beside the states, not those of the episodes that ended.
+        now = {key: value for key, value in infos.items() if key != "final_info"} if self._masks else infos
+        states = self._final_states = self._with_masks(self._to_states(observations), now)
         if self.finished and not self._resets_in_the_next_step:
             states = self._after_reset(states, infos, ended)
         each = each_info(infos, self.num_environments)

@@ -13,7 +13,8 @@ from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.gym_factory import gym_environment
-from rlgraph.environments.gym_states import gym_state, set_gym_state
+from rlgraph.environments.gym_masks import METHOD, GymMasks, check_unmasked, find_masks
+from rlgraph.environments.gym_states import gym_state, has_known_state, set_gym_state
 from rlgraph.environments.gym_translation import from_gym, passes_unchanged, space_of, to_gym
 from rlgraph.environments.step_checks import is_end, number_of
 from rlgraph.spaces import BoxSpace
@@ -24,6 +25,11 @@ class OpenAIGymEnv(Environment):
 
     States have the shape and dtype of the state space, actions those of the action space. Discrete values count
     from 0. `rlgraph.spaces.gymnasium` maps the spaces.
+
+    An environment that gives masks of its legal actions, as ``info["action_mask"]`` or by a method ``action_masks()``,
+    has them as the part ``"action_mask"`` of its states, beside the parts of its observation, or ``"observation"`` if
+    that is no Dict. To find out, the constructor resets all but Gymnasium's classic-control environments; the first
+    `reset` without a seed returns that observation.
 
     Args:
         gym_env: a registered id ("CartPole-v1", "ale_py:ALE/Pong-v5"), a `gymnasium.Env` or an `EnvSpec`.
@@ -83,10 +89,27 @@ class OpenAIGymEnv(Environment):
         self._to_action = to_gym(gym_actions, self.action_space)
         same_float = getattr(self.action_space, "dtype", None) == str(gym_actions.dtype)
         plain = passes_unchanged(gym_states) and passes_unchanged(gym_actions) and same_float
-        self._untranslated = plain and self.frameskip == 1
-        self._kind = self.state_space.numpy_dtype.kind if isinstance(self.state_space, BoxSpace) else ""
         self._seed = seed
+        self._masks, self._first = self._looked_for_masks()
+        if self._masks is not None:
+            self.state_space = self._masks.state_space
+        self._untranslated = plain and self.frameskip == 1 and self._masks is None
+        self._kind = self.state_space.numpy_dtype.kind if isinstance(self.state_space, BoxSpace) else ""
         self._running = False
+
+    def _looked_for_masks(self) -> tuple[GymMasks | None, Any]:
+        """The masks, if it has any, and the result of the reset that showed them."""
+        env = self.gym_env
+        if has_known_state(env):
+            return None, None  # none of these classes has masks
+        try:
+            first = env.reset(seed=self._seed)
+            method = env.get_wrapper_attr(METHOD) if env.has_wrapper_attr(METHOD) else None
+            info = first[1]
+        except Exception:
+            return None, None  # the next reset reports it
+        self._seed = None
+        return find_masks(self.state_space, self.action_space, info, method), first
 
     @property
     def name(self) -> str:
@@ -95,13 +118,19 @@ class OpenAIGymEnv(Environment):
 
     def reset(self, seed: int | None = None) -> Any:
         """Begins an episode."""
-        seed, self._seed = (self._seed if seed is None else seed), None
-        observation, _ = self.gym_env.reset(seed=seed)
+        first, self._first = self._first, None
+        if seed is not None or first is None:
+            seed, self._seed = (self._seed if seed is None else seed), None
+            first = self.gym_env.reset(seed=seed)
+        observation, info = first
         self._running = True
-        return self._state(observation)
+        return self._state(observation, info)
 
-    def _state(self, observation: Any) -> Any:
+    def _state(self, observation: Any, info: Any) -> Any:
         """The observation as a state; if its kind of number differs from the Space, translation stays on."""
+        if self._masks is not None:
+            return self._masks.join(self._to_state(observation), self._masks.of(info))
+        check_unmasked(info)
         if self._untranslated and np.asarray(observation).dtype.kind != self._kind:
             self._untranslated = False
         return self._to_state(observation)
@@ -130,7 +159,7 @@ class OpenAIGymEnv(Environment):
                 raise
             raise EnvironmentFault(f"{self.name}: {fault}") from error
         self._running = not is_end(terminated, truncated)
-        return self._state(observation), number_of(reward), terminated, truncated, info
+        return self._state(observation, info), number_of(reward), terminated, truncated, info
 
     def unchecked_step(self) -> StepFunction:
         """Gymnasium's own `step`, if at most a dtype needs translating."""
@@ -150,6 +179,7 @@ class OpenAIGymEnv(Environment):
 
     def set_state(self, state: Any) -> Any:
         """Restores a state from `get_state`; returns the state to act on."""
+        self._first = None
         observation = set_gym_state(self.gym_env, state)
         self._running = state["running"]
         return self._to_state(observation)

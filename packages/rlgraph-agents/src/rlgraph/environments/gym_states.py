@@ -51,6 +51,11 @@ KNOWN_VECTORS: dict[type, _Known] = {
 _WRAPPERS = (gym_wrappers.TimeLimit, gym_wrappers.OrderEnforcing, gym_wrappers.PassiveEnvChecker)
 
 
+def has_known_state(env: gymnasium.Env[Any, Any]) -> bool:
+    """Whether the class is one of `KNOWN`, in wrappers of `gymnasium.make` only."""
+    return _chain(env)[0] is not None
+
+
 def gym_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any] | None:
     """Everything that `set_gym_state` needs; None if the class or a wrapper is unknown, or before the first reset."""
     inner, limits = _chain(env)
@@ -83,6 +88,11 @@ def set_gym_state(env: gymnasium.Env[Any, Any], state: Any) -> Any:
     for limit, steps in zip(limits, state["steps"], strict=True):
         limit._elapsed_steps = steps
     return KNOWN[type(inner)].observe(inner)
+
+
+def has_known_states(env: Any) -> bool:
+    """Whether the class is one of `KNOWN_VECTORS`."""
+    return type(env) in KNOWN_VECTORS
 
 
 def gym_vector_states(env: Any) -> list[dict[str, Any]] | None:

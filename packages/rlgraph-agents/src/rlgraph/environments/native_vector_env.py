@@ -14,11 +14,12 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import SpecError
 from rlgraph.environments.cart_pole_vector_env import CartPoleVectorEnv
 from rlgraph.environments.errors import EnvironmentFault
-from rlgraph.environments.gym_batch_env import GymBatchEnv
-from rlgraph.environments.gym_states import gym_vector_states, set_gym_vector_states
+from rlgraph.environments.gym_batch_env import GymBatchEnv, each_info
+from rlgraph.environments.gym_states import gym_vector_states, has_known_states, set_gym_vector_states
 from rlgraph.environments.gym_translation import from_gym
 from rlgraph.environments.rows import Rows, map_rows, write_row
 
@@ -37,6 +38,9 @@ class NativeVectorEnv(GymBatchEnv):
     env = NativeVectorEnv("CartPole-v1", 64)      # gymnasium.make_vec with the vectorised class of the id
     env = NativeVectorEnv(gymnasium.vector.SyncVectorEnv([make] * 8))
     ```
+
+    An environment that gives masks of its legal actions as ``info["action_mask"]`` has them as a part of its states, as
+    with `OpenAIGymEnv`; the constructor resets it to find out.
 
     The arrays returned are new in every step. All environments share the random numbers of the class: there is no
     seed per environment. States can be saved and restored for the classes that `gym_states` lists.
@@ -66,6 +70,8 @@ class NativeVectorEnv(GymBatchEnv):
         super().__init__(gym_states, gym_actions, environment.num_envs, force_float32)
         self._to_state = from_gym(gym_states, self.state_space)
         self._resets_in_the_next_step = self.mode is AutoresetMode.NEXT_STEP
+        if not has_known_states(environment):
+            self._look_for_masks()
 
     @property
     def name(self) -> str:
@@ -73,8 +79,9 @@ class NativeVectorEnv(GymBatchEnv):
         spec = self.gym_env.spec
         return spec.id if spec is not None else type(self.gym_env.unwrapped).__name__
 
-    def _reset(self, seed: int | None) -> Any:
-        return self.gym_env.reset(seed=seed)[0]
+    def _reset(self, seed: int | None) -> tuple[Any, Any]:
+        observations, infos = self.gym_env.reset(seed=seed)
+        return observations, infos
 
     def _step(self, actions: Any) -> Any:
         return self.gym_env.step(actions)
@@ -100,16 +107,26 @@ class NativeVectorEnv(GymBatchEnv):
     def _after_reset(self, states: Rows, infos: Mapping[str, Any], ended: np.ndarray[Any, Any]) -> Rows:
         """The states to act on after an end; completes `final_states`."""
         if self.mode is AutoresetMode.DISABLED:
-            observations, _ = self.gym_env.reset(options={"reset_mask": ended})
-            return self._to_states(observations)
+            observations, infos = self.gym_env.reset(options={"reset_mask": ended})
+            begun = self._to_states(observations)
+            if self._masks is None:
+                return begun
+            begun = self._masks.join(begun, map_rows(np.copy, states[NAME]))
+            for index in self.finished:
+                write_row(begun[NAME], index, self._masks.of(each_info(infos, self.num_environments)[index]))
+            return begun
         if "final_obs" not in infos:
             raise EnvironmentFault(
                 f"{self.describe(self.finished[0])}: resets within the step (AutoresetMode.SAME_STEP), but its infos "
                 "lack 'final_obs', the observation that the step led to."
             )
         self._final_states = map_rows(np.copy, states)
+        each = each_info(infos, self.num_environments)  # of the episodes that ended
         for index in self.finished:
-            write_row(self._final_states, index, self._to_state(_entry(infos["final_obs"], index)))
+            final = self._to_state(_entry(infos["final_obs"], index))
+            if self._masks is not None:
+                final = self._masks.join(final, self._masks.of(each[index]))
+            write_row(self._final_states, index, final)
         return states
 
 

@@ -33,10 +33,10 @@ class Replaying(Component):
     @rlgraph_api
     def call(self, records, importance_weights=None):
         items = self.sequences.get_items(records, importance_weights)
-        values = (
-            self.policy.get_q_values(items[name])["q_values"]
-            for name in ("observations", "next_observations")
-        )
+        sequences = {"states": items["states"], **items.pop("sequences")}
+        seen = {"states": items["states"], "sequences": sequences}
+        reached = {"states": items["next_states"], "sequences": sequences, "after": items["after"]}
+        values = (self.policy.get_q_values(observed)["q_values"] for observed in (seen, reached))
         return {**items, "values": next(values), "next_values": next(values)}
 
     @rlgraph_api

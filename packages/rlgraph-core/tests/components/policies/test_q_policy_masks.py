@@ -1,10 +1,11 @@
-"""Actions that cannot be, for policies of action values: never greedy, and the values stay those of the network."""
+"""Actions that cannot be, for policies of action values: never greedy, and never the maximum of a target."""
 
 import numpy as np
 import pytest
 
 from rlgraph.components import ActorComponent, DuelingPolicy, Policy, QPolicy
 from rlgraph.core import BuildError, Component, graph_fn, rlgraph_api
+from rlgraph.core.functional.distributions.categorical import IMPOSSIBLE
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 from rlgraph.testing.observation_parts import ObservationParts
@@ -35,12 +36,17 @@ def best_of(values, mask):
 
 
 def greedy(test, mask, states=X):
-    """The action that both methods give, and the action values beside it, which are those without a mask."""
+    """The action that both methods give, and the action values beside it."""
     given = {"states": states, "action_mask": mask}
     both = test.test(("get_q_values_and_action", given))
     np.testing.assert_equal(both["q_values"], test.test(("get_q_values", given))["q_values"])
     np.testing.assert_equal(both["action"], test.test(("get_deterministic_action", given))["action"])
     return both["action"], both["q_values"]
+
+
+def without_mask(test, mask):
+    """The action values where everything is allowed."""
+    return greedy(test, np.ones_like(mask))[1]
 
 
 @KINDS
@@ -53,10 +59,10 @@ def test_what_is_masked_is_never_greedy(kind, backend):
     mask = masks_like(40, 5)
     action, q_values = greedy(test, mask)
     assert action.dtype == np.int64
-    np.testing.assert_array_equal(action, best_of(q_values, mask))
-    assert (action != q_values.argmax(axis=-1)).any()
-    everything, _ = greedy(test, np.ones((40, 5), bool))
-    np.testing.assert_array_equal(everything, q_values.argmax(axis=-1))
+    unmasked = without_mask(test, mask)
+    np.testing.assert_array_equal(action, best_of(unmasked, mask))
+    assert (action != unmasked.argmax(axis=-1)).any()
+    np.testing.assert_array_equal(q_values, np.where(mask, unmasked, np.float32(IMPOSSIBLE)))
 
 
 def test_by_hand(backend):
@@ -70,7 +76,9 @@ def test_by_hand(backend):
     mask = np.array([[1, 0, 1], [1, 0, 0], [1, 1, 1], [0, 0, 0]], bool)
     action, q_values = greedy(test, mask, values)
     np.testing.assert_array_equal(action, [2, 0, 1, 2])
-    np.testing.assert_array_equal(q_values, values)
+    impossible = np.float32(IMPOSSIBLE)
+    masked = [[1.0, impossible, 2.0], [-5.0, *[impossible] * 2], *values[2:].tolist()]
+    np.testing.assert_array_equal(q_values, np.float32(masked))
 
 
 @KINDS
@@ -85,7 +93,10 @@ def test_elements_with_different_numbers_of_actions(kind, backend):
     existing = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], bool)
     allowed = mask & existing
     allowed |= ~allowed.any(axis=-1, keepdims=True) & existing
-    np.testing.assert_array_equal(action, best_of(q_values, allowed))
+    unmasked = without_mask(test, mask)
+    np.testing.assert_array_equal(action, best_of(unmasked, allowed))
+    np.testing.assert_array_equal(q_values[allowed], unmasked[allowed])
+    assert q_values[~allowed].max() <= np.float32(IMPOSSIBLE)
     assert action[:, 0].max() < 3
 
 

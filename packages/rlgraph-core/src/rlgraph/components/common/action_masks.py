@@ -8,10 +8,20 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import BoolBox, Space, SpaceError
+from rlgraph.spaces import BoolBox, BoxSpace, IntBox, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
 
 NAME = "action_mask"
+
+
+def mask_shape(box: BoxSpace) -> tuple[int, ...] | None:
+    """The shape ``[..., A]`` of masks of a part of an action; None if it has no categories.
+
+    If elements differ, as in ``IntBox([3, 5])``, A is the largest number of categories.
+    """
+    if not isinstance(box, IntBox) or box.low is None or box.high is None:
+        return None
+    return (*box.shape, int(np.max(np.asarray(box.high) - np.asarray(box.low))))
 
 
 def check_mask(space: Space, shape: tuple[int, ...], where: str = NAME) -> None:

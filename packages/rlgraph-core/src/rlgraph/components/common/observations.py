@@ -29,10 +29,10 @@ class Observations:
         resets: bool, one per step, where an episode begins: internal states are zeroed before these steps; None:
             nowhere.
         sequence_length: int [B], number of valid steps of each sequence; None: all.
-        sequences: ``states [T * B, ...]`` are the steps of B sequences, step by step; a dict of their ``states [B, T,
-            ...]``, ``resets [B, T]`` and ``internal_states [B, ...]``, and as ``burn_in`` a dict of the ``states`` and
-            ``resets`` of the K steps before them, through which no gradient flows. A recurrent network is unrolled over
-            them, and its outputs are those of the items; others see `states` alone.
+        sequences: ``states [T * B, ...]`` are the steps of B sequences, step by step: a dict of these ``states``, of
+            ``resets [B, T]`` and ``internal_states [B, ...]``, and as ``burn_in`` a dict of the ``states [K * B, ...]``
+            and ``resets [B, K]`` of the steps before them, through which no gradient flows. A recurrent network is
+            unrolled over them; its outputs are those of the items.
         after: int [T * B], with `sequences`: `states` are those that these steps led to, each one further step of a
             recurrent network.
     """
@@ -150,12 +150,17 @@ class Observing(Component):
         return self.observing_network.call_with_states(given.states, states)["output"]
 
     def _unrolled(self, steps: Mapping[str, Any], states: Any, every_step: bool | None) -> Any:
-        inputs, resets = self._time_first(steps["states"]), self._time_first(steps["resets"])
+        inputs, resets = self._as_steps(steps["states"], steps["resets"]), self._time_first(steps["resets"])
         return self.observing_network.call_with_states(inputs, states, None, resets, every_step=every_step)
 
-    @graph_fn(flatten_ops=True, split_ops=True)
+    @graph_fn(flatten_ops={"items"}, split_ops=True)
+    def _as_steps(self, ops: Any, items: Any, resets: Any) -> Any:
+        """``[T * B, ...], [B, T] -> [T, B, ...]``."""
+        return ops.reshape(items, (resets.shape[1], ops.shape(resets)[0], *items.shape[1:]))
+
+    @graph_fn
     def _time_first(self, ops: Any, values: Any) -> Any:
-        """``[B, T, ...] -> [T, B, ...]``."""
+        """``[B, T] -> [T, B]``."""
         return ops.moveaxis(values, 0, 1)
 
     @graph_fn(flatten_ops=True, split_ops=True)

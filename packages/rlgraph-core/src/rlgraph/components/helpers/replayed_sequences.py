@@ -45,32 +45,32 @@ class ReplayedSequences(Component):
 
     @rlgraph_api
     def get_items(self, records: Any, importance_weights: Any = None) -> Any:
-        """``observations``, ``next_observations``, ``actions, rewards, terminals, discounts, weights [T * B]``.
+        """``states, next_states, actions, rewards, terminals, discounts, weights, after [T * B]``, and ``sequences``.
 
-        Observations have the parts ``states`` and ``sequences``, see `rlgraph.components.common.observations`; those of
-        the next states also ``after``. Weights are 0 in padding, else the `importance_weights [B]` or 1.
+        The sequences are those of `rlgraph.components.common.observations`, with the states of the burn-in alone;
+        ``after`` says which steps the next states follow. Weights are 0 in padding, else the `importance_weights [B]`
+        or 1.
         """
         burn_in, states, begins = self.burn_in, records["states"], records["begins"]
-        sequences = {
-            "states": self._steps(states, burn_in, -1),
-            "resets": self._steps(begins, burn_in, None),
-            "internal_states": records["beginnings"],
-        }
+        sequences = {"resets": self._steps(begins, burn_in, None), "internal_states": records["beginnings"]}
         if burn_in:
-            before = {"states": self._steps(states, 0, burn_in), "resets": self._steps(begins, 0, burn_in)}
-            sequences["burn_in"] = before
+            sequences["burn_in"] = {
+                "states": self._items(states, 0, burn_in),
+                "resets": self._steps(begins, 0, burn_in),
+            }
         rewards, discounts, terminals, after = self._n_step(
             records["rewards"], records["terminals"], records["weights"]
         )
-        reached = self._at(self._items(states, burn_in + 1, None), after)
         return {
-            "observations": {"states": self._items(states, burn_in, -1), "sequences": sequences},
-            "next_observations": {"states": reached, "sequences": sequences, "after": after},
+            "states": self._items(states, burn_in, -1),
+            "next_states": self._at(self._items(states, burn_in + 1, None), after),
             "actions": self._items(records["actions"], 0, None),
             "rewards": rewards,
             "terminals": terminals,
             "discounts": discounts,
             "weights": self._weights(records["weights"], importance_weights),
+            "after": after,
+            "sequences": sequences,
         }
 
     @rlgraph_api
@@ -78,9 +78,9 @@ class ReplayedSequences(Component):
         """The priorities ``[B]`` of sequences with ``weights [B, T]`` whose items have ``errors [T * B]``."""
         return self._priorities(errors, weights)
 
-    @graph_fn(flatten_ops={"values"}, split_ops=True)
+    @graph_fn
     def _steps(self, ops: Any, values: Any, start: int, stop: int | None) -> Any:
-        """``[B, L, ...] -> [B, stop - start, ...]``."""
+        """``[B, L] -> [B, stop - start]``."""
         return values[:, start:stop]
 
     @graph_fn(flatten_ops={"values"}, split_ops=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -108,6 +109,7 @@ class SACLoss(LossFunction):
         terminals: Any,
         actions: Any = None,
         discounts: Any = None,
+        action_mask: Any = None,
     ) -> Any:
         """``{"loss", "critic_loss", "actor_loss", "alpha_loss", "entropy"}``, each ``[B]``.
 
@@ -125,6 +127,8 @@ class SACLoss(LossFunction):
             terminals: where the episode terminated [B], bool; truncation is not termination.
             actions: the actions taken [B]; only needed with `discrete`.
             discounts: discount of the value of each next state [B]; default: `discount`.
+            action_mask: discrete: which actions were possible, bool [B, A]. Of n among A the target entropy is
+                ``log(n) / log(A)`` of `target_entropy`, since more than ``log(n)`` cannot be reached.
         """
         critic_loss = self._critic_loss(
             alpha,
@@ -143,7 +147,7 @@ class SACLoss(LossFunction):
             "entropy": self._entropy(log_probs_sampled),
         }
         if self.target_entropy is not None:
-            losses["alpha_loss"] = self._alpha_loss(alpha, log_probs_sampled)
+            losses["alpha_loss"] = self._alpha_loss(alpha, log_probs_sampled, action_mask)
         return losses
 
     @rlgraph_api
@@ -176,9 +180,11 @@ class SACLoss(LossFunction):
         return self._actor_loss(alpha, log_probs_sampled, q_values_sampled)
 
     @rlgraph_api
-    def alpha_loss_per_item(self, alpha: Any, log_probs_sampled: Any) -> Any:
+    def alpha_loss_per_item(self, alpha: Any, log_probs_sampled: Any, action_mask: Any = None) -> Any:
         """The temperature's loss ``[B]``, None without a target entropy; arguments as of `loss_per_item`."""
-        return None if self.target_entropy is None else self._alpha_loss(alpha, log_probs_sampled)
+        return (
+            None if self.target_entropy is None else self._alpha_loss(alpha, log_probs_sampled, action_mask)
+        )
 
     @graph_fn(flatten_ops={"log_probs_next_sampled"})
     def _critic_loss(
@@ -212,11 +218,15 @@ class SACLoss(LossFunction):
         return loss(ops, q_values_sampled, self._joint(ops, log_probs_sampled), alpha)
 
     @graph_fn(flatten_ops={"log_probs_sampled"})
-    def _alpha_loss(self, ops: Any, alpha: Any, log_probs_sampled: Any) -> Any:
+    def _alpha_loss(self, ops: Any, alpha: Any, log_probs_sampled: Any, action_mask: Any = None) -> Any:
         loss = discrete_sac_alpha_loss if self.discrete else sac_alpha_loss
         assert self.target_entropy is not None
         temperature = ops.log(alpha) if self.temperature_loss == "log_alpha" else alpha
-        return loss(ops, temperature, self._joint(ops, log_probs_sampled), self.target_entropy)
+        target: Any = self.target_entropy
+        if action_mask is not None:
+            number = ops.sum(ops.astype(action_mask, "float"), axis=-1, keepdims=True)
+            target = target * ops.log(ops.maximum(number, 1.0)) / math.log(max(action_mask.shape[-1], 2))
+        return loss(ops, temperature, self._joint(ops, log_probs_sampled), target)
 
     @graph_fn(flatten_ops={"log_probs_sampled"})
     def _entropy(self, ops: Any, log_probs_sampled: Mapping[str, Any]) -> Any:

@@ -34,7 +34,7 @@ def categories(action_space: Space, where: str) -> dict[str, int]:
 
 def choices(box: Any) -> Any:
     """The number of actions of each element of a leaf: one for all, or an array of its shape if they differ."""
-    return 2 if isinstance(box, BoolBox) else box.high
+    return 2 if isinstance(box, BoolBox) else box.high - box.low
 
 
 def mask_shapes(action_space: Space, where: str) -> dict[str, tuple[int, ...]]:

@@ -27,9 +27,10 @@ class QPolicy(Observing):
     ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``. For ``IntBox([3, 5])`` they are
     ``[B, 2, 5]``, with -inf for actions that do not exist.
 
-    Actions that the mask of the observations forbids are never the greedy action. Masks have the shape of the action
-    values and the ranks of the states; for a container action they are a container of some or all parts. Elements whose
-    mask allows nothing have all existing actions. Masks do not change the action values.
+    Actions that the mask of the observations forbids have the value `IMPOSSIBLE`, so that they are neither the greedy
+    action nor the maximum of a target. Masks have the shape of the action values and the ranks of the states; for a
+    container action they are a container of some or all parts. Elements whose mask allows nothing have all existing
+    actions.
 
     Its API methods take `observations`: states ``[B, ...]``, or a bundle of them and more (see `Observations`). With a
     recurrent network their results include the ``"internal_states"`` after the last step, in the form in which
@@ -78,17 +79,17 @@ class QPolicy(Observing):
     def get_q_values(self, observations: Any) -> Any:
         """``{"q_values"}``, ``[B, A]`` or a container; and ``"internal_states"`` of a recurrent network."""
         features = self.features_of(observations)
-        return {"q_values": self.q_values_of(features.pop("nn_outputs")), **features}
+        return {
+            "q_values": self._allowed(self.q_values_of(features.pop("nn_outputs")), observations),
+            **features,
+        }
 
     @rlgraph_api
     def get_q_values_and_action(self, observations: Any) -> Any:
-        """``{"q_values", "action"}``, and ``"internal_states"`` of a recurrent network; the network runs once.
-
-        ``"q_values"`` are those of `get_q_values`, also of actions that the mask does not allow.
-        """
+        """``{"q_values", "action"}``, and ``"internal_states"`` of a recurrent network; the network runs once."""
         features = self.features_of(observations)
-        q_values = self.q_values_of(features.pop("nn_outputs"))
-        return {"q_values": q_values, "action": self._greedy(q_values, observations), **features}
+        q_values = self._allowed(self.q_values_of(features.pop("nn_outputs")), observations)
+        return {"q_values": q_values, "action": self._argmax(q_values), **features}
 
     def q_values_of(self, features: Any) -> Any:
         """Action values from the network's features, for use in API methods."""
@@ -130,12 +131,13 @@ class QPolicy(Observing):
         And ``"internal_states"`` of a recurrent network.
         """
         features = self.features_of(observations)
-        preferences = self.preferences_of(features.pop("nn_outputs"))
-        return {"action": self._greedy(preferences, observations), **features}
+        preferences = self._allowed(self.preferences_of(features.pop("nn_outputs")), observations)
+        return {"action": self._argmax(preferences), **features}
 
-    def _greedy(self, preferences: Any, observations: Any) -> Any:
+    def _allowed(self, preferences: Any, observations: Any) -> Any:
+        """Action values, those of forbidden actions below all others; unchanged without a mask."""
         mask = Observations.of(observations, self.scope_path).action_mask
-        return self._argmax(preferences if mask is None else self._masked(preferences, mask))
+        return preferences if mask is None else self._masked(preferences, mask)
 
     @graph_fn
     def _split(self, ops: Any, outputs: Any, path: str) -> Any:

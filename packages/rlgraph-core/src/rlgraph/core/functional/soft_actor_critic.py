@@ -73,10 +73,10 @@ def sac_alpha_loss(ops: Any, alpha: Tensor, log_probs: Tensor, target_entropy: f
     return -alpha * ops.stop_gradient(log_probs + target_entropy)
 
 
-def discrete_sac_alpha_loss(ops: Any, alpha: Tensor, log_probs: Tensor, target_entropy: float) -> Tensor:
+def discrete_sac_alpha_loss(ops: Any, alpha: Tensor, log_probs: Tensor, target_entropy: Any) -> Tensor:
     """``-alpha sum_a pi(a|s) (log pi(a|s) + H)``: ``alpha [], log_probs [B, A] -> [B]``.
 
-    Christodoulou (2019), eq. 11.
+    Christodoulou (2019), eq. 11. The target entropy H is a number, or one for each item, ``[B, 1]``.
     """
     surplus = ops.sum(ops.exp(log_probs) * (log_probs + target_entropy), axis=-1)
     return -alpha * ops.stop_gradient(surplus)
