@@ -11,6 +11,8 @@ from rlgraph.agents.experience.sequences import SequenceWriter
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.components import SequenceReplay
 from rlgraph.core import InputError, SpecError
+from rlgraph.environments import Environment
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 LSTM = [{"type": "dense", "units": 8, "activation": "tanh"}, {"type": "lstm", "units": 6}]
 #: Steps of a sequence: all, burn-in, shared ones.
@@ -270,3 +272,37 @@ def test_a_run_continues_with_half_built_sequences(one_backend, kind, env, tmp_p
     assert agent.updates == other.updates == 7
     first, second = agent.get_weights(), other.get_weights()
     assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+class OneLegalAction(Environment):
+    """One of three actions is legal, another one in each step; states are far from 0."""
+
+    def __init__(self):
+        super().__init__(
+            Dict({"observation": FloatBox(shape=(2,)), "action_mask": BoolBox(shape=(3,))}), IntBox(3)
+        )
+        self.illegal = 0
+
+    def reset(self, seed=None):
+        self.steps = 0
+        return self._state()
+
+    def _state(self):
+        seen = np.array([100.0 + self.steps, -50.0], np.float32)
+        return {"observation": seen, "action_mask": np.arange(3) == self.steps % 3}
+
+    def step(self, action):
+        self.illegal += action != self.steps % 3
+        self.steps += 1
+        return self._state(), 1.0, self.steps == 7, False, {}
+
+
+@pytest.mark.parametrize("kind", ["dqn", "sac"])
+def test_masks_and_statistics_beside_memory(one_backend, kind):
+    env = OneLegalAction()
+    agent = make(one_backend, kind, env, normalize_states=True, scale_rewards=True)
+    agent.learn(100, num_envs=1, env=env)
+    assert agent.updates == 5
+    assert env.illegal == 0
+    values = agent.get_weights()
+    assert all(np.isfinite(value).all() for value in values.values() if value.dtype.kind == "f")
