@@ -59,10 +59,9 @@ class AgentGraph(Component):
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if "update" in algorithm.api_methods() else {"update"}
         off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
-        if preprocessor is not None and preprocessor.has_state and algorithm.recurrent_parts:
-            off |= {
-                "get_greedy_actions"
-            }  # host states and networks' states in one plan differ in their batch symbol
+        if preprocessor is not None and preprocessor.has_state and (algorithm.recurrent_parts or masked):
+            # Host states, and networks' states or masks, differ in their batch symbol in one plan.
+            off |= {"get_greedy_actions"}
         super().__init__(*parts, scope=scope, switched_off_apis=off)
         # The algorithm's further API methods are the agent's as well.
         for name in algorithm.api_methods():

@@ -145,7 +145,9 @@ class StepReader:
         masked = self._masked if is_raw else self._seen_masked
         index = None if masked is None else masked.row_of_illegal_action(states, actions, self._actions)
         if index is not None:
-            raise InputError(f"{method}: the action of row {index} is one that the action mask of its state forbids")
+            raise InputError(
+                f"{method}: the action of row {index} is one that the action mask of its state forbids"
+            )
 
     def fits(self, space: Space, states: Any) -> bool:
         """Whether a batch has the structure, the shapes and the kinds of numbers of `space`."""

@@ -78,7 +78,7 @@ def find_masks(
     Raises:
         EnvironmentFault: its mask does not fit its actions.
     """
-    if isinstance(states, Dict) and NAME in states:
+    if has_mask_part(states):
         return None
     if NAME in info:
         masks = masks_of(actions, info[NAME])
@@ -89,9 +89,14 @@ def find_masks(
     return None
 
 
-def check_unmasked(info: Any) -> None:
+def has_mask_part(states: Space) -> bool:
+    """Whether states have a part for masks of their own, as in PettingZoo's environments."""
+    return isinstance(states, Dict) and NAME in states
+
+
+def check_unmasked(states: Space, info: Any) -> None:
     """Raises `EnvironmentFault` if an environment without masks begins to give them."""
-    if isinstance(info, Mapping) and NAME in info:
+    if isinstance(info, Mapping) and NAME in info and not has_mask_part(states):
         raise EnvironmentFault(
             f"info has {NAME!r}, which that of the first reset had not: give it in every reset and step."
         )
@@ -135,7 +140,9 @@ def masks_of(actions: Space, given: Any, name: str = NAME) -> Masks | None:
 def _masks_of_tuple(actions: Tuple, given: Any, name: str) -> Masks | None:
     if not isinstance(given, tuple | list) or len(given) != len(actions):
         raise EnvironmentFault(f"{name}: expected a tuple of {len(actions)} masks or None, given {given!r}.")
-    found = [masks_of(part, mask, f"{name}/{i}") for i, (part, mask) in enumerate(zip(actions, given, strict=True))]
+    found = [
+        masks_of(part, mask, f"{name}/{i}") for i, (part, mask) in enumerate(zip(actions, given, strict=True))
+    ]
     while found and found[-1] is None:
         found.pop()
     items = [masks for masks in found if masks is not None]
@@ -156,7 +163,9 @@ def _part(value: Any, key: Any, name: str) -> Any:
     try:
         return value[key]
     except (LookupError, TypeError):
-        raise EnvironmentFault(f"{name}: expected a part {key!r}, as in the first mask, given {value!r}.") from None
+        raise EnvironmentFault(
+            f"{name}: expected a part {key!r}, as in the first mask, given {value!r}."
+        ) from None
 
 
 def _reader(box: BoxSpace, shape: tuple[int, ...], name: str) -> Callable[[Any], np.ndarray]:

@@ -182,7 +182,9 @@ class SACLoss(LossFunction):
     @rlgraph_api
     def alpha_loss_per_item(self, alpha: Any, log_probs_sampled: Any, action_mask: Any = None) -> Any:
         """The temperature's loss ``[B]``, None without a target entropy; arguments as of `loss_per_item`."""
-        return None if self.target_entropy is None else self._alpha_loss(alpha, log_probs_sampled, action_mask)
+        return (
+            None if self.target_entropy is None else self._alpha_loss(alpha, log_probs_sampled, action_mask)
+        )
 
     @graph_fn(flatten_ops={"log_probs_next_sampled"})
     def _critic_loss(

@@ -79,7 +79,10 @@ class QPolicy(Observing):
     def get_q_values(self, observations: Any) -> Any:
         """``{"q_values"}``, ``[B, A]`` or a container; and ``"internal_states"`` of a recurrent network."""
         features = self.features_of(observations)
-        return {"q_values": self._allowed(self.q_values_of(features.pop("nn_outputs")), observations), **features}
+        return {
+            "q_values": self._allowed(self.q_values_of(features.pop("nn_outputs")), observations),
+            **features,
+        }
 
     @rlgraph_api
     def get_q_values_and_action(self, observations: Any) -> Any:
