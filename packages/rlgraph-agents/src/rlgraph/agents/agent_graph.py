@@ -161,7 +161,7 @@ class AgentGraph(Component):
             results = {"states": seen["output"], "internal_states": seen["internal_states"]}
         return results if masked is None else {**results, "states": masked.join(results["states"], mask)}
 
-    def _observed(self, states: Any) -> dict[str, Any]:
+    def observed(self, states: Any) -> dict[str, Any]:
         """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
         if self.seen_masked is None:
             return {"states": states}
@@ -223,7 +223,7 @@ class AgentGraph(Component):
         self, method: str, states: Any, internal_states: Any, time_percentage: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Actions, with internal states if there are any; and what else the algorithm returned."""
-        observations, times = self._observed(states), self._times(method, time_percentage)
+        observations, times = self.observed(states), self._times(method, time_percentage)
         recurrent, noisy = self.algorithm.recurrent_parts, self._noisy_parts()
         if recurrent or noisy:
             observations["internal_states"] = internal_states
@@ -300,9 +300,7 @@ class AgentGraph(Component):
 
     def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         """What a method of the algorithm that takes records makes of them."""
-        observations, next_observations = (
-            self._observed(records[name]) for name in ("states", "next_states")
-        )
+        observations, next_observations = (self.observed(records[name]) for name in ("states", "next_states"))
         if beginnings is not None:
             observations |= {
                 "internal_states": beginnings,
@@ -334,7 +332,7 @@ def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
     _, *arguments = inspect.signature(own).parameters
 
     def of_states(self: AgentGraph, states: Any) -> Any:
-        return getattr(self.algorithm, name)(self._observed(states))
+        return getattr(self.algorithm, name)(self.observed(states))
 
     def of_records(
         self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None
