@@ -14,8 +14,12 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 RESULTS = Path(__file__).parents[1] / "agents" / "results"
-#: Backend -> its title, and the package that computes.
-TITLES = {"torch": ("PyTorch", "torch"), "tf": ("TensorFlow", "tensorflow")}
+#: Backend, or the peer -> its title, and the package that computes.
+TITLES = {
+    "torch": ("PyTorch", "torch"),
+    "tf": ("TensorFlow", "tensorflow"),
+    "sb3": ("Stable-Baselines3", "stable-baselines3"),
+}
 
 
 def results_markdown(results: Mapping[str, Any]) -> str:

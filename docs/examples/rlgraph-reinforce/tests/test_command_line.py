@@ -1,12 +1,10 @@
 """The installed agent by the command line: its entry point is found, and its runs are ordinary runs."""
 
+import json
 import subprocess
 import sys
-from importlib.resources import files
 
 import pytest
-
-PRESET = str(files("rlgraph_reinforce") / "presets" / "reinforce" / "CartPole-v1.yaml")
 
 
 @pytest.fixture
@@ -25,7 +23,10 @@ def test_train_resume_evaluate_compare_and_export(rlgraph, tmp_path):
     short = ["--steps", 400, "--set", "agent.rollout_length=16", "--set", "evaluation.interval=200"]
     short += ["--set", "evaluation.final_episodes=2", "--quiet"]
     for seed in (1, 2):
-        rlgraph("train", PRESET, "--backend", "torch", "--seed", seed, "--folder", f"runs/{seed}", *short)
+        train = ["train", "--agent", "reinforce", "--env", "CartPole-v1", "--backend", "torch"]
+        rlgraph(*train, "--seed", seed, "--folder", f"runs/{seed}", *short)
+    run = json.loads((tmp_path / "runs/1/config.json").read_text())["run"]
+    assert run["worker"]["num_envs"] == 8  # the preset's
     rlgraph("resume", "runs/1", "--steps", 600, "--quiet")
     assert "over 3 episodes" in rlgraph("evaluate", "runs/1", "--episodes", 3, "--backend", "numpy")
     assert "reinforce" in rlgraph("compare", "runs")

@@ -31,6 +31,7 @@ SMALL = {
     "num_minibatches": 2,
 }
 RECURRENT = {**SMALL, "network_spec": [{"type": "lstm", "units": 6}]}
+NORMALIZED = {**SMALL, "normalize_states": True, "scale_rewards": True}
 
 
 def make(backend, spec=SMALL, kind="ppo", env="CartPole-v1", **options):
@@ -287,24 +288,12 @@ def test_episodes_are_cut_between_two_calls(one_backend):
 # An actor alone.
 
 
-@pytest.mark.parametrize("spec", [SMALL, RECURRENT], ids=["dense", "lstm"])
+@pytest.mark.parametrize("spec", [SMALL, RECURRENT, NORMALIZED], ids=["dense", "lstm", "normalized"])
 def test_a_learner_fed_by_an_actor_alone_equals_local_learning(backend, spec):
     agent = make(backend, spec, seed=7, acting="numpy")
     agent.learn(4 * 16 * 3, num_envs=4)
     environments = make_vector_env("CartPole-v1", 4)
-    options = {key: value for key, value in spec.items() if key != "rollout_length"}
-    actor_spec = pickle.loads(
-        pickle.dumps(
-            ActorSpec(
-                PPO,
-                environments.state_space.to_spec(),
-                environments.action_space.to_spec(),
-                options,
-                seed=7,
-                dtype="float64",
-            )
-        )
-    )
+    actor_spec = pickle.loads(pickle.dumps(agent.learner.spec))
     learner = Learner(actor_spec, Rollouts(rollout_length=16), backend)
     layout = FragmentFormat(
         learner.state_space,

@@ -135,6 +135,15 @@ def test_so_many_checkpoints_are_kept(actor, tmp_path, undrawn):
     assert names == ["best", "last", "step-000000120", "step-000000180", "step-000000240"]
 
 
+def test_a_run_killed_before_it_removed_the_oldest_checkpoint(actor, tmp_path, undrawn):
+    crash(actor, tmp_path, 260)
+    checkpoints = tmp_path / "checkpoints"
+    shutil.copytree(checkpoints / "step-000000180", checkpoints / "step-000000120")
+    resume(tmp_path)
+    names = sorted(path.name for path in checkpoints.iterdir())
+    assert names == ["best", "last", "step-000000180", "step-000000240"]
+
+
 # Environments that can tell their state.
 
 

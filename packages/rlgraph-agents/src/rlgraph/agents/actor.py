@@ -44,17 +44,28 @@ class Actor:
         self._preprocess_frozen = self._programs.get("preprocess_frozen", self._programs.get("preprocess"))
         self._preprocess = self._programs.get("preprocess") if learns else self._preprocess_frozen
         self._program_with_extras = lambda method: executor.program(f"{method}_with_extras", streams)
-        self._timed = {method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")}
+        self._timed = [method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")]
         self._space = graph.table_space(state_space)
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
         self.masked, self.seen_masked = graph.masked, graph.seen_masked
         self._dtype = executor.execution.dtype
         self._weights = executor.flat_weights(methods)
-        #: How much of training is done; schedules follow it.
         self.time_percentage = np.zeros((), self._dtype)
         #: Version of the weights.
         self.version = 0
         self.resize(slots)
+
+    @property
+    def time_percentage(self) -> np.ndarray:
+        """How much of training is done []; schedules follow it."""
+        return self._time_percentage
+
+    @time_percentage.setter
+    def time_percentage(self, given: np.ndarray) -> None:
+        self._time_percentage = given
+        #: Acting method -> the arguments that follow the schedule.
+        self._times: dict[str, dict[str, Any]] = {"act": {}, "act_greedily": {}}
+        self._times |= {method: {"time_percentage": given} for method in self._timed}
 
     def resize(self, slots: int) -> None:
         """Have this number of slots; all of them begin."""
@@ -128,7 +139,7 @@ class Actor:
         """
         method = "act" if use_exploration else "act_greedily"
         if not self._table:
-            return self._programs[method](states, **self._times(method))["actions"]
+            return self._programs[method](states, **self._times[method])["actions"]
         return self._acted(self._programs[method], method, states, slots)["actions"]
 
     def act_with_extras(
@@ -142,17 +153,14 @@ class Actor:
     def _acted(self, program: Any, method: str, states: Any, slots: Any) -> dict[str, Any]:
         """The results of an acting program; the table goes on."""
         if not self._table:
-            results: dict[str, Any] = program(states, **self._times(method))
+            results: dict[str, Any] = program(states, **self._times[method])
         elif slots is None:
-            results = program(states, self._table, **self._times(method))
+            results = program(states, self._table, **self._times[method])
             self._table = results["internal_states"]
         else:
-            results = program(states, row(self._table, slots), **self._times(method))
+            results = program(states, row(self._table, slots), **self._times[method])
             self._table = with_rows(self._table, slots, results["internal_states"])
         return results
-
-    def _times(self, method: str) -> dict[str, Any]:
-        return {"time_percentage": self.time_percentage} if method in self._timed else {}
 
     def begin(self, slots: Any = None) -> None:
         """Episodes begin in these slots (None: all): their rows become zero."""

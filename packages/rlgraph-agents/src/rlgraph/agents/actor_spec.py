@@ -12,6 +12,7 @@ from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.masked_states import masked_states
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.action_masks import NAME
+from rlgraph.components.common.normalizer import Normalizer, float_parts
 from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.spaces import Space, from_spec
@@ -29,6 +30,8 @@ class ActorSpec:
         seed: of starting values, the learner's.
         dtype: of all floating tensors.
         action_mask: the part of the states that says which actions are legal; see `Agent`.
+        normalize_states: whether states are normalized, or which parts of them; see `Agent`.
+        scale_rewards: discount of the returns whose deviation a learner divides rewards by; None: it does not.
     """
 
     algorithm: type[Algorithm]
@@ -39,6 +42,8 @@ class ActorSpec:
     seed: int = 0
     dtype: str = "float32"
     action_mask: str | None = NAME
+    normalize_states: bool | Sequence[str] = False
+    scale_rewards: float | None = None
 
     def make_graph(self, experience: Any = None) -> AgentGraph:
         """The root component; with an `experience` that of a learner."""
@@ -51,7 +56,9 @@ class ActorSpec:
             seen = preprocessor.get_preprocessed_space(seen.with_batch_rank()).without_ranks()
         spaces = {"state_space": seen, "action_space": actions}
         algorithm = call_checked(self.algorithm, (), self.options, "agent", handed=spaces)
-        return AgentGraph(algorithm, preprocessor, experience, masked)
+        normalize = _normalize(self.normalize_states, seen)
+        scale = Normalizer(has_mean=False, scope="scale-rewards") if self.scale_rewards is not None else None
+        return AgentGraph(algorithm, preprocessor, experience, masked, normalize, scale)
 
     @property
     def raw_space(self) -> Space:
@@ -93,3 +100,20 @@ def _preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack:
     if isinstance(spec, Mapping) and "type" not in spec and "layers" not in spec:
         return DictPreprocessorStack.from_spec(spec, path="preprocessing_spec")
     return PreprocessorStack.from_spec(spec, path="preprocessing_spec")
+
+
+def _normalize(wanted: Any, states: Space) -> Normalizer | None:
+    """What normalizes `states`; None: nothing is wanted.
+
+    Raises:
+        SpecError: a part is wanted that is not there or not floats, or there are no floats.
+    """
+    if wanted is False:
+        return None
+    floats = float_parts(states)
+    chosen = floats if wanted is True else wanted
+    if not isinstance(chosen, list | tuple) or not floats or not set(chosen) <= set(floats):
+        there = "the states have none" if not floats else ", ".join(map(repr, floats))
+        expected = "true" if floats == [""] else f"true, or a list of parts that are floats: {there}"
+        raise SpecError(f"expected {expected}, given {wanted!r}", path="normalize_states")
+    return Normalizer(tuple(chosen))

@@ -57,6 +57,9 @@ class Agent(Specifiable, metaclass=AgentMeta):
         acting: ``"numpy"``, ``"backend"``, or ``"auto"``: see ``act_on`` of `rlgraph.core.ExecutionSpec`.
         env: the environment spec that `learn` and `evaluate` use.
         action_mask: the part of states that are a Dict which says which actions are legal; None: no part does.
+        normalize_states: subtract the mean of the states observed so far and divide by their deviation; a list of parts
+            of a container state normalizes these. The learner has the statistics, and changes them after updates only.
+        scale_rewards: divide rewards by the deviation of the returns observed so far.
 
     Attributes:
         algorithm_class: the class of the algorithm.
@@ -86,6 +89,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
         acting: str = "auto",
         env: Any = None,
         action_mask: str | None = "action_mask",
+        normalize_states: bool | Sequence[str] = False,
+        scale_rewards: bool = False,
         **options: Any,
     ):
         spec, experience, execution = make_parts(
@@ -97,6 +102,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
             seed=seed,
             acting=acting,
             action_mask=action_mask,
+            normalize_states=normalize_states,
+            scale_rewards=scale_rewards,
             **options,
         )
         self.learner = learner = Learner(spec, experience, backend, execution, acting)

@@ -11,6 +11,7 @@ from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.nothing import Nothing
 from rlgraph.agents.masked_states import MaskedStates, as_bools
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
+from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
 
@@ -26,6 +27,8 @@ class AgentGraph(Component):
         preprocessor: what states go through before it; None: nothing.
         experience: what it learns from; None: it only acts.
         masked: the raw states, if a part of them is a mask.
+        normalize: what the algorithm's states go through at last; records hold them as they are.
+        scale_rewards: what rewards of records go through before the algorithm learns from them.
     """
 
     def __init__(
@@ -34,9 +37,12 @@ class AgentGraph(Component):
         preprocessor: PreprocessorStack | DictPreprocessorStack | None = None,
         experience: Experience | None = None,
         masked: MaskedStates | None = None,
+        normalize: Normalizer | None = None,
+        scale_rewards: Normalizer | None = None,
         scope: str = "agent",
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
+        self.normalize, self.scale_rewards = normalize, scale_rewards if experience else None
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
         self.masked = self.seen_masked = masked
         if masked is not None and preprocessor is not None:
@@ -54,7 +60,8 @@ class AgentGraph(Component):
         self.fields = experience.fields(bool(algorithm.recurrent_parts))
         #: The factor of the values of next states, where it is the same for all of them.
         self.discount = experience.discount
-        parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
+        given = (algorithm, preprocessor, self.memory, self.normalize, self.scale_rewards)
+        parts = [part for part in given if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if "update" in algorithm.api_methods() else {"update"}
@@ -77,6 +84,10 @@ class AgentGraph(Component):
         if self.seen_masked is not None:
             return self.seen_masked.space
         return _preprocessed_space(self.preprocessor, state_space)
+
+    def unmasked(self, seen: Any) -> Any:
+        """States as the algorithm sees them, without the mask."""
+        return seen if self.seen_masked is None else self.seen_masked.split(seen)[0]
 
     def table_space(self, state_space: Space) -> Dict | None:
         """The Space of the rows of an actor's table ``[N, ...]``, by part; None if nothing keeps state.
@@ -163,10 +174,12 @@ class AgentGraph(Component):
 
     def observed(self, states: Any) -> dict[str, Any]:
         """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
-        if self.seen_masked is None:
-            return {"states": states}
-        rest, mask = self.seen_masked.split(states)
-        return {"states": rest, "action_mask": as_bools(mask, self.seen_masked.mask_space, self._as_bool)}
+        masked = self.seen_masked
+        rest, mask = (states, None) if masked is None else masked.split(states)
+        observations = {"states": rest if self.normalize is None else self.normalize.normalize(rest)}
+        if masked is not None:
+            observations["action_mask"] = as_bools(mask, masked.mask_space, self._as_bool)
+        return observations
 
     @graph_fn
     def _as_bool(self, ops: Any, mask: Any) -> Any:
@@ -308,6 +321,8 @@ class AgentGraph(Component):
             }
         given = {name: records[name] for name in self.fields if name != "begins"}
         given |= {"observations": observations, "next_observations": next_observations}
+        if self.scale_rewards is not None:
+            given["rewards"] = self.scale_rewards.normalize(given["rewards"])
         if self.discount is not None and "discounts" not in self.fields:
             given["discounts"] = self._same_discount(records["rewards"])
         named = self._times(method, time_percentage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -31,13 +31,16 @@ def make_parts(
     seed: int | None = None,
     acting: str = "auto",
     action_mask: str | None = NAME,
+    normalize_states: bool | Sequence[str] = False,
+    scale_rewards: bool = False,
     **options: Any,
 ) -> tuple[ActorSpec, Experience, ExecutionSpec]:
     """What the actors of an agent are built from, what it learns from, and how its executor runs.
 
     Args:
         algorithm: its class.
-        state_space, action_space, preprocessing_spec, execution_spec, seed, acting, action_mask: see `Agent`.
+        state_space, action_space, preprocessing_spec, execution_spec, seed, acting, action_mask, normalize_states,
+            scale_rewards: see `Agent`.
         options: of the algorithm and its experience.
 
     Raises:
@@ -57,8 +60,21 @@ def make_parts(
         execution.seed,
         execution.dtype,
         action_mask,
+        normalize_states,
+        _discount({**experienced, **own}, options) if scale_rewards else None,
     )
     return spec, experience, execution
+
+
+def _discount(parameters: Mapping[str, inspect.Parameter], options: Mapping[str, Any]) -> float:
+    """The discount of the returns whose deviation scales rewards.
+
+    Raises:
+        SpecError: the agent has none.
+    """
+    if "discount" not in parameters:
+        raise SpecError("expected false: the agent has no discount, and so no returns", path="scale_rewards")
+    return float(options.get("discount", parameters["discount"].default))
 
 
 def check_options(

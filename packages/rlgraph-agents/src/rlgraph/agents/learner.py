@@ -15,6 +15,7 @@ from rlgraph.agents.experience.experience import Experience, Writer
 from rlgraph.agents.experience.fragment import Fragment, Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.statistics import Statistics
 from rlgraph.core import (
     AssemblyError,
     ExecutionSpec,
@@ -85,10 +86,16 @@ class Learner:
         self.progress = np.zeros((), spec.dtype)
         #: Actor -> the origin of its newest fragment.
         self._newest: dict[int, Origin] = {}
+        #: Records of an update from the memory.
+        self._batch_size = np.array(experience.batch_size)
         #: Whether the memory is known to hold records.
         self._has_records = False
         #: Actor -> what turns its steps into records.
         self._writers: dict[int, Writer] = {}
+        #: What it publishes besides weights; None: nothing.
+        self.statistics: Statistics | None = None
+        if self.graph.normalize is not None or self.graph.scale_rewards is not None:
+            self.statistics = Statistics(self.graph, self.state_space, spec.scale_rewards or 0.0)
         #: What takes in the steps of this process's own actor.
         self._own = self._writer(OWN)
         self._due = {name: self._interval(name) for name in algorithm.schedule}
@@ -103,7 +110,7 @@ class Learner:
 
     def add(self, step: VectorStep) -> None:
         """Take in a step of all of this process's own slots."""
-        self._own.add(step)
+        self.put(step)
         self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
 
     def put(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
@@ -117,14 +124,20 @@ class Learner:
             InputError: rollouts need a step of every slot.
         """
         self._own.add(step, slots)
+        if self.statistics is not None:
+            self.statistics.add(step, OWN, slots)
 
     def cut(self, slots: Any = None) -> None:
         """The episodes of this process's `slots` (None: all) were cut after their last step."""
         self._own.cut(slots)
+        if self.statistics is not None:
+            self.statistics.cut(OWN, slots)
 
     def drop(self, slots: Any = None) -> None:
         """Forget the steps of this process's `slots` (None: all) that wait to become transitions."""
         self._own.drop(slots)
+        if self.statistics is not None:
+            self.statistics.cut(OWN, slots)
 
     def update_if_due(self) -> dict[str, float] | None:
         """The updates that the steps have made due; the last one's results, None if none was."""
@@ -157,9 +170,8 @@ class Learner:
         """An update on what the experience has."""
         if self.graph.memory is None:
             return self._update([self.experience.take(self.version)])
-        size = np.array(self.experience.batch_size)
         program = self.executor.program("update_from_memory")
-        return self._updated(program(size, **self._times("update_from_memory")))
+        return self._updated(program(self._batch_size, **self._times("update_from_memory")))
 
     def update_on(self, records: Mapping[str, Any]) -> dict[str, Any]:
         """One update on records, with ``"importance_weights" [B]`` among them or not.
@@ -225,8 +237,15 @@ class Learner:
             writer.drop()
         for step in fragment.steps():
             writer.add(step)
-        self.steps += int(fragment.valid.sum())
+        self._count(fragment)
         return True
+
+    def _count(self, fragment: Fragment) -> None:
+        """Count the steps of a fragment."""
+        self.steps += int(fragment.valid.sum())
+        if self.statistics is not None:
+            for step in fragment.steps():
+                self.statistics.add(step, fragment.origin.actor)
 
     def update(self, fragments: Sequence[Fragment]) -> dict[str, float]:
         """One update on fragments side by side.
@@ -240,7 +259,8 @@ class Learner:
                     f"update: expected fragments of the weights of version {self.version}, given version "
                     f"{fragment.version} of actor {fragment.origin.actor}: send it the newest weights"
                 )
-        self.steps += int(sum(fragment.valid.sum() for fragment in fragments))
+        for fragment in fragments:
+            self._count(fragment)
         results = self._update(fragments)
         self._do_what_is_due()
         return results
@@ -272,6 +292,8 @@ class Learner:
                     f"{self.steps}) is {value}: lower optimizer_spec.learning_rate, set clip_grad_norm, or look for "
                     "rewards and states that are very large"
                 )
+        if self.statistics is not None:
+            self.statistics.publish(self.executor)
         self.version += 1
         return metrics
 
@@ -282,7 +304,8 @@ class Learner:
             str(actor): np.array([origin.incarnation, origin.number])
             for actor, origin in self._newest.items()
         }
-        return {"writers": writers, "newest": newest}
+        statistics = None if self.statistics is None else self.statistics.get_state()
+        return {"writers": writers, "newest": newest, "statistics": statistics}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `get_state` gave."""
@@ -290,18 +313,24 @@ class Learner:
         writers = {int(actor): waiting for actor, waiting in state.get("writers", {}).items()}
         for actor in writers.keys() | self._writers.keys():
             self._writer(actor).set_state(writers.get(actor))
+        if self.statistics is not None:
+            self.statistics.set_state(state.get("statistics", {}))
         newest = state.get("newest", {})
         self._newest = {int(actor): Origin(int(actor), *map(int, at)) for actor, at in newest.items()}
 
     def counters(self) -> dict[str, Any]:
         """Version, steps and what is due; JSON-able."""
         own = {"version": self.version, "steps": self.steps, "due": dict(self._due)}
+        if self.statistics is not None:
+            own["statistics"] = self.statistics.counters()
         return {**own, **self.experience.counters()}
 
     def set_counters(self, counters: Mapping[str, Any]) -> None:
         """Take over what `counters` gave."""
         self.version, self.steps = int(counters["version"]), int(counters["steps"])
         self.experience.set_counters(counters)
+        if self.statistics is not None:
+            self.statistics.set_counters(counters["statistics"])
         self._due = {name: int(counters["due"][name]) for name in self._due}
 
     # Schedule.

@@ -33,9 +33,9 @@ class Observer:
         self._preprocesses = self._actor.preprocesses
         self._is_rollout = learner.experience.is_sequential
         self._waiting = WaitingSteps()
-        #: What inserts records, where every step is one.
+        #: What inserts records, where every step is one and nothing else looks at it.
         self._insert: Callable[[Any], Any] | None = None
-        if learner.experience.inserts_steps and learner.graph.masked is None:
+        if learner.experience.inserts_steps and learner.graph.masked is None and learner.statistics is None:
             self._insert = learner.executor.program("insert_records")
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)

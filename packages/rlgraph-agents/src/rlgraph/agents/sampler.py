@@ -41,8 +41,9 @@ class Sampler:
         self._state = state
         self.infos: Sequence[dict[str, Any]] = ()
         actor.resize(environments.num_environments)
-        #: Where `states` begin an episode.
+        #: Where `states` begin an episode; the same array wherever none does.
         self._begins = np.ones(environments.num_environments, bool)
+        self._nowhere = np.zeros(environments.num_environments, bool)
         #: Steps of the running episodes; only counted where states have masks.
         self._steps = np.zeros(environments.num_environments, np.int64)
 
@@ -106,9 +107,11 @@ class Sampler:
         step = VectorStep(
             states, actions, rewards, terminals, truncations, reached, self._begins, valid, before
         )
-        self._begins = begins = terminals | truncations if valid is None else terminals | truncations | ~valid
-        self.states = reached
-        if np.count_nonzero(begins):
+        self.states, self._begins = reached, self._nowhere
+        if environments.finished or valid is not None:
+            self._begins = begins = (
+                terminals | truncations if valid is None else terminals | truncations | ~valid
+            )
             begun = np.flatnonzero(begins)
             actor.begin(begun)
             self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))

@@ -54,10 +54,14 @@ class RunCheckpoints:
     def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
         """Write a full checkpoint named after its step, and remove the oldest ones."""
         folder = self.store(agent, f"step-{timesteps:09d}", state)
+        self.remove_oldest(timesteps)
+        return folder
+
+    def remove_oldest(self, timesteps: int) -> None:
+        """Remove checkpoints of earlier steps that are more than the number to keep."""
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
             if number < timesteps:
                 shutil.rmtree(old, ignore_errors=True)
-        return folder
 
     def store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
         """Write a full checkpoint with the state of the run.

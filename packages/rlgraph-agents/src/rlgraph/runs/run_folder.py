@@ -135,7 +135,9 @@ class RunFolder(Callback):
     def store_end(self, worker: SingleThreadedWorker, name: str, finished: bool) -> Path:
         """Write a full checkpoint at the end of training; `finished`: all steps are done."""
         self.agent.flush_buffers()
-        return self.checkpoints.store(self.agent, name, self._state(worker, scheduled=finished))
+        folder = self.checkpoints.store(self.agent, name, self._state(worker, scheduled=finished))
+        self.checkpoints.remove_oldest(worker.timesteps)  # a run killed after its last checkpoint did not
+        return folder
 
     def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
         self._write(metrics)

@@ -21,6 +21,7 @@ from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
 from rlgraph.components.common.entropy_temperature import EntropyTemperature, default_target_entropy
+from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.components.common.observations import Observations
 from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
@@ -220,6 +221,7 @@ __all__ = [
     "Normal",
     "NormalDistributionAdapter",
     "Normalize",
+    "Normalizer",
     "Observations",
     "Optimizer",
     "OrnsteinUhlenbeckNoise",

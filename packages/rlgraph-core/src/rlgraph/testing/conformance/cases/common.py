@@ -11,6 +11,7 @@ from rlgraph.components import (
     EntropyTemperature,
     EnvironmentStepper,
     NeuralNetwork,
+    Normalizer,
     Policy,
     RepeaterStack,
     Sampler,
@@ -133,6 +134,12 @@ CASES: dict[str, Case] = {
         by=("inputs",),
     ),
     "target": Case(Followed, {"inputs": FEATURES}, ("both", "sync", "both")),
+    "normalizer": Case(
+        lambda: Normalizer(("a",)), {"inputs": Dict(a=FEATURES, b=IntBox(3), c=FEATURES)}, ("normalize",)
+    ),
+    "normalizer_sequences": Case(
+        lambda: Normalizer(has_mean=False), {"inputs": SEQUENCES}, ("normalize",), by=("inputs",)
+    ),
     "entropy_temperature": Case(lambda: EntropyTemperature(0.5), {}, ("get_alpha",)),
     "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
     "synchronizer_slow": Case(lambda: Synchronized(0.25), {"inputs": FEATURES}, ("both", "sync", "both")),

@@ -1,0 +1,184 @@
+"""Running statistics of what a learner observes: moments of states, and the deviation of returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.agent_graph import AgentGraph
+from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.core import GraphExecutor
+from rlgraph.spaces import Space
+
+#: Added to variances.
+EPSILON = 1e-8
+
+
+class Moments:
+    """Mean and variance of all rows so far, in double precision.
+
+    Rows wait until `merge`; moments are merged as by Chan et al. (1983), eq. 1.5,
+    https://doi.org/10.1080/00031305.1983.10483115.
+
+    Args:
+        shape: of one row.
+    """
+
+    def __init__(self, shape: tuple[int, ...] = ()):
+        self.count, self.mean, self.variance = 0, np.zeros(shape), np.zeros(shape)
+        #: Number of rows that wait, the sum of their differences from `origin`, and that of the squares.
+        self.waiting, self.sum, self.squares = 0, np.zeros(shape), np.zeros(shape)
+        #: Near the rows, so that no digits are lost where the mean is large; None: there are no rows.
+        self.origin: np.ndarray | None = None
+
+    def add(self, rows: np.ndarray) -> None:
+        """Take in rows ``[B, ...]``."""
+        if not len(rows):
+            return
+        if self.origin is None:
+            self.origin = rows[0].astype(np.float64)
+        difference = rows - self.origin
+        self.waiting += len(rows)
+        self.sum += difference.sum(axis=0)
+        self.squares += np.square(difference).sum(axis=0)
+
+    def merge(self) -> None:
+        """Merge the rows that wait."""
+        if not self.waiting:
+            return
+        assert self.origin is not None
+        self.count += self.waiting
+        share, average = self.waiting / self.count, self.sum / self.waiting
+        variance = np.maximum(self.squares / self.waiting - np.square(average), 0.0)
+        difference = self.origin + average - self.mean
+        self.mean = self.mean + share * difference
+        self.variance = self.variance + share * (
+            variance - self.variance + (1.0 - share) * np.square(difference)
+        )
+        self.waiting, self.sum, self.squares = 0, np.zeros_like(self.sum), np.zeros_like(self.squares)
+
+    @property
+    def scale(self) -> np.ndarray:
+        """One over the deviation ``[...]``; 1 for what has never changed."""
+        scale: np.ndarray = np.where(self.variance > 0, 1.0 / np.sqrt(self.variance + EPSILON), 1.0)
+        return scale
+
+    def get_totals(self) -> dict[str, Any]:
+        """The moments without what waits; JSON-able."""
+        return {"count": self.count, "mean": self.mean.tolist(), "variance": self.variance.tolist()}
+
+    def set_totals(self, totals: Mapping[str, Any]) -> None:
+        """Take over what `get_totals` gave."""
+        self.count = int(totals["count"])
+        self.mean, self.variance = np.asarray(totals["mean"]), np.asarray(totals["variance"])
+
+    def get_waiting(self) -> dict[str, Any]:
+        """Copies of what waits; see `set_waiting`."""
+        held = {"waiting": self.waiting, "sum": self.sum, "squares": self.squares, "origin": self.origin}
+        return map_arrays(np.array, held)
+
+    def set_waiting(self, state: Mapping[str, Any]) -> None:
+        """Take over what `get_waiting` gave."""
+        self.waiting = int(state["waiting"])
+        self.sum, self.squares = np.array(state["sum"]), np.array(state["squares"])
+        self.origin = np.array(state["origin"]) if state.get("origin") is not None else None
+
+
+class Statistics:
+    """What a learner publishes for `Normalizer` parts of its graph: once after each update.
+
+    So what acts between two updates, and the next update, see the same constants; evaluations change none.
+
+    Args:
+        graph: the root component, built.
+        seen: one state as steps have it.
+        discount: of the returns whose deviation scales rewards.
+    """
+
+    def __init__(self, graph: AgentGraph, seen: Space, discount: float):
+        states, rewards = graph.normalize, graph.scale_rewards
+        self._graph, self._states, self._rewards, self._discount = graph, states, rewards, discount
+        self._space = space = seen if graph.seen_masked is None else graph.seen_masked.rest_space
+        paths = [] if states is None else list(states.scale)
+        self._moments = {path: Moments(space.flatten()[path].shape) for path in paths}
+        self._returns_moments = Moments() if rewards is not None else None
+        #: Actor -> the discounted sum of rewards of each slot's episode so far, [N].
+        self._returns: dict[str, np.ndarray] = {}
+
+    def add(self, step: VectorStep, actor: int, slots: np.ndarray | None = None) -> None:
+        """Take in a step.
+
+        Args:
+            step: the step.
+            actor: its number.
+            slots: the slot of each row; None: all in order.
+        """
+        valid = slice(None) if step.valid is None else step.valid
+        if self._moments:
+            leaves = self._space.flatten_sample(self._graph.unmasked(step.states))
+            for path, moments in self._moments.items():
+                moments.add(leaves[path][valid])
+        if self._returns_moments is not None:
+            self._add_rewards(
+                step, valid, str(actor), np.arange(len(step.rewards)) if slots is None else slots
+            )
+
+    def _add_rewards(self, step: VectorStep, valid: Any, actor: str, slots: np.ndarray) -> None:
+        assert self._returns_moments is not None
+        returns, needed = self._returns.get(actor, np.zeros(0)), int(slots.max(initial=-1)) + 1
+        if len(returns) < needed:
+            returns = self._returns[actor] = np.append(returns, np.zeros(needed - len(returns)))
+        now = np.where(step.begins, 0.0, returns[slots]) * self._discount + step.rewards
+        self._returns_moments.add(now[valid])
+        returns[slots] = np.where(step.terminals | step.truncations, 0.0, now)
+
+    def cut(self, actor: int, slots: Any = None) -> None:
+        """The episodes of `slots` (None: all) were cut after their last step."""
+        if (returns := self._returns.get(str(actor))) is not None:
+            returns[slice(None) if slots is None else slots] = 0.0
+
+    def publish(self, executor: GraphExecutor) -> None:
+        """Merge what was observed, and set the constants."""
+        values: dict[str, np.ndarray] = {}
+        for path, moments in self._moments.items():
+            assert self._states is not None
+            moments.merge()
+            values[self._states.mean[path].name] = moments.mean
+            values[self._states.scale[path].name] = moments.scale
+        if self._returns_moments is not None:
+            assert self._rewards is not None
+            self._returns_moments.merge()
+            values[self._rewards.scale[""].name] = self._returns_moments.scale
+        executor.set_weights(values)
+
+    # Checkpoints.
+
+    def _all(self) -> dict[str, Moments]:
+        returns = {} if self._returns_moments is None else {"returns": self._returns_moments}
+        return {**{f"states/{path}": moments for path, moments in self._moments.items()}, **returns}
+
+    def counters(self) -> dict[str, Any]:
+        """The moments; JSON-able."""
+        return {name: moments.get_totals() for name, moments in self._all().items()}
+
+    def set_counters(self, counters: Mapping[str, Any]) -> None:
+        """Take over what `counters` gave."""
+        for name, moments in self._all().items():
+            moments.set_totals(counters[name])
+
+    def get_state(self) -> dict[str, Any]:
+        """Copies of what waits; see `set_state`."""
+        waiting = {name.replace("/", "."): moments.get_waiting() for name, moments in self._all().items()}
+        return {"waiting": waiting, "returns": {actor: x.copy() for actor, x in self._returns.items()}}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `get_state` gave."""
+        waiting = state.get("waiting", {})
+        for name, moments in self._all().items():
+            moments.set_waiting(
+                waiting.get(name.replace("/", "."), Moments(moments.mean.shape).get_waiting())
+            )
+        self._returns = {actor: np.array(x) for actor, x in state.get("returns", {}).items()}

@@ -1,0 +1,226 @@
+"""Running statistics: states normalized and rewards scaled by what the learner has observed."""
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.statistics import Moments
+from rlgraph.core import SpecError
+from rlgraph.environments import Environment
+from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.workers import Callback
+
+PPO = {
+    "type": "ppo",
+    "network_spec": [{"type": "dense", "units": 4}],
+    "rollout_length": 8,
+    "num_epochs": 1,
+    "num_minibatches": 1,
+}
+DQN = {
+    "type": "dqn",
+    "network_spec": [{"type": "dense", "units": 4}],
+    "update_spec": {"steps_before_update": 8, "update_interval": 8, "batch_size": 4},
+}
+
+
+class Scaled(Environment):
+    """States far from 0 and of very different sizes, one of which never changes; a reward of 5 per step."""
+
+    def __init__(self):
+        super().__init__(FloatBox(shape=(3,)), IntBox(2))
+        self.rng = np.random.default_rng()
+
+    def reset(self, seed=None):
+        self.rng, self.steps = self.rng if seed is None else np.random.default_rng(seed), 0
+        return self._state()
+
+    def _state(self):
+        return np.array([1e4 + 50 * self.rng.normal(), 1e-3 * self.rng.normal(), 7.0], np.float32)
+
+    def step(self, action):
+        self.steps += 1
+        return self._state(), 5.0, self.steps == 5, False, {}
+
+
+class Seen(Callback):
+    """The states and rewards of all steps, and at how many of them there was an update."""
+
+    def __init__(self):
+        self.states, self.rewards, self.terminals, self.updated = [], [], [], []
+
+    def on_step(self, worker, step):
+        self.states.append(step.states.copy())
+        self.rewards.append(step.rewards.copy())
+        self.terminals.append(step.terminated.copy())
+
+    def on_update(self, worker, results):
+        self.updated.append(len(self.states))
+
+
+def constants(agent):
+    return {name: value for name, value in agent.get_weights().items() if name.startswith(("norm", "scale"))}
+
+
+@pytest.mark.parametrize("spec", [PPO, DQN], ids=["ppo", "dqn"])
+def test_states_are_normalized_by_those_observed_before_the_last_update(backend, spec):
+    agent = Agent.from_spec(spec, env=Scaled, backend=backend, seed=3, normalize_states=True)
+    start = constants(agent)
+    np.testing.assert_array_equal(start["normalizer/mean"], 0.0)
+    np.testing.assert_array_equal(start["normalizer/scale"], 1.0)
+    agent.learn(35, env=Scaled, num_envs=2, callbacks=(seen := Seen()))
+    observed = np.concatenate(seen.states[: seen.updated[-1]]).astype(np.float64)
+    held = constants(agent)
+    np.testing.assert_allclose(held["normalizer/mean"], observed.mean(axis=0), rtol=1e-6)
+    deviation = observed[:, :2].std(axis=0)
+    np.testing.assert_allclose(held["normalizer/scale"][:2], 1 / np.sqrt(deviation**2 + 1e-8), rtol=1e-5)
+    assert held["normalizer/scale"][2] == 1.0
+
+
+def test_the_policy_sees_normalized_states(one_backend):
+    """The same weights act on a state as an agent without statistics does on its normalized one."""
+    agent = Agent.from_spec(PPO, env=Scaled, backend=one_backend, seed=3, normalize_states=True)
+    agent.learn(64, env=Scaled, num_envs=2)
+    plain = Agent.from_spec(PPO, env=Scaled, backend=one_backend, seed=3)
+    weights = agent.get_weights()
+    mean, scale = weights.pop("normalizer/mean"), weights.pop("normalizer/scale")
+    plain.set_weights(weights)
+    states = np.random.default_rng(0).normal([1e4, 0.0, 7.0], [500.0, 0.02, 1e-3], (64, 3)).astype(np.float32)
+    normalized = np.clip((states - mean) * scale, -10.0, 10.0)
+    assert np.abs(normalized).max() == 10.0
+    np.testing.assert_array_equal(agent.get_actions(states, False), plain.get_actions(normalized, False))
+
+
+def test_acting_and_evaluating_change_no_statistics(one_backend):
+    agent = Agent.from_spec(PPO, env=Scaled, backend=one_backend, seed=3, normalize_states=True)
+    agent.learn(64, env=Scaled, num_envs=2)
+    before, counted = constants(agent), agent.learner.statistics.counters()
+    agent.evaluate(2, env=Scaled)
+    agent.get_actions(np.ones((4, 3), np.float32))
+    agent.update(agent_batch())
+    assert agent.learner.statistics.counters() == counted
+    for name, value in constants(agent).items():
+        np.testing.assert_array_equal(value, before[name], err_msg=name)
+
+
+def agent_batch():
+    return {
+        "states": np.ones((4, 3), np.float32),
+        "actions": np.zeros(4, np.int64),
+        "rewards": np.ones(4, np.float32),
+        "terminals": np.array([False, False, False, True]),
+    }
+
+
+def test_rewards_are_divided_by_the_deviation_of_returns(one_backend):
+    agent = Agent.from_spec(
+        DQN, env=Scaled, backend=one_backend, seed=3, scale_rewards=True, discount=0.5, n_step=1
+    )
+    agent.learn(33, env=Scaled, num_envs=1, callbacks=(seen := Seen()))
+    returns, sums = [], 0.0
+    for reward, terminal in zip(seen.rewards[: seen.updated[-1]], seen.terminals, strict=False):
+        sums = 0.5 * sums + float(reward[0])
+        returns.append(sums)
+        sums = 0.0 if terminal[0] else sums
+    scale = constants(agent)["scale-rewards/scale"]
+    np.testing.assert_allclose(scale, 1 / np.sqrt(np.var(returns) + 1e-8), rtol=1e-6)
+    held = agent.executor.execute("get_memory_size")
+    assert held == 33
+    # The loss of a terminal transition is that of its scaled reward: (r * scale - q)^2 / 2.
+    batch = {
+        "states": np.zeros((1, 3), np.float32),
+        "actions": np.zeros(1, np.int64),
+        "rewards": np.array([5.0], np.float32),
+        "terminals": np.array([True]),
+        "next_states": np.zeros((1, 3), np.float32),
+    }
+    loss, _ = agent.get_td_loss(batch)
+    q_value = agent.executor.execute("get_q_values", batch["states"])[0, 0]
+    np.testing.assert_allclose(loss, (5.0 * scale - q_value) ** 2 / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("spec", [PPO, {**DQN, "n_step": 3}], ids=["ppo", "dqn"])
+def test_a_resumed_agent_has_the_same_statistics(one_backend, spec, tmp_path):
+    options = {"normalize_states": True, "scale_rewards": True, "seed": 3, "backend": one_backend}
+    agent = Agent.from_spec(spec, env=Scaled, **options)
+    agent.learn(37, env=Scaled, num_envs=1)
+    agent.store_model(tmp_path)
+    other = Agent.load(tmp_path, one_backend)
+    for each in (agent, other):
+        each.learn(40, env=Scaled, num_envs=1)
+    assert other.learner.statistics.counters() == agent.learner.statistics.counters()
+    for name, value in other.get_weights().items():
+        np.testing.assert_array_equal(value, agent.get_weights()[name], err_msg=name)
+
+
+NESTED = Dict(place=FloatBox(shape=(2,)), colour=IntBox(3), speed=FloatBox())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "parts"), [(True, {"place", "speed"}), (["speed"], {"speed"})], ids=["all", "one"]
+)
+def test_parts_of_nested_states(one_backend, wanted, parts):
+    agent = Agent.from_spec(
+        {"type": "ppo", "rollout_length": 4, "num_minibatches": 1},
+        state_space=NESTED,
+        action_space=IntBox(2),
+        backend=one_backend,
+        normalize_states=wanted,
+    )
+    assert {name.split("/")[-1] for name in constants(agent)} == parts
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"normalize_states": ["sped"]},
+            "list of parts that are floats: 'place', 'speed', given \\['sped'\\]",
+        ),
+        ({"normalize_states": ["colour"]}, "agent.normalize_states: expected true, or a list of parts"),
+        ({"normalize_states": True, "state_space": IntBox(4)}, "the states have none"),
+        (
+            {"scale_rewards": True, "type": "random"},
+            "agent.scale_rewards: expected false: the agent has no disc",
+        ),
+    ],
+    ids=["misspelt", "categories", "no-floats", "no-returns"],
+)
+def test_what_cannot_be_normalized_is_refused(one_backend, changes, message):
+    spec = {
+        "type": "ppo",
+        "state_space": NESTED,
+        "action_space": IntBox(2),
+        "backend": one_backend,
+        **changes,
+    }
+    with pytest.raises(SpecError, match=message):
+        Agent.from_spec(spec)
+
+
+def test_moments_are_those_of_all_rows():
+    """Rows a million times farther from 0 than from each other, in batches of any size, merged at any time."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal([1e6, -3.0], [1.0, 1e-3], (500, 2))
+    moments, at = Moments((2,)), 0
+    for size in rng.integers(0, 9, 200):
+        moments.add(rows[at : at + size])
+        at += size
+        if size % 3 == 0:
+            moments.merge()
+    moments.merge()
+    assert moments.count == min(at, 500) > 400
+    np.testing.assert_allclose(moments.mean, rows[:at].mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(moments.variance, rows[:at].var(axis=0), rtol=1e-6)
+
+
+def test_rows_that_are_no_steps_are_not_counted(one_backend):
+    agent = Agent.from_spec(PPO, env=Scaled, backend=one_backend, normalize_states=True, scale_rewards=True)
+    statistics = agent.learner.statistics
+    states, flags = np.array([[1.0, 2.0, 3.0], [np.nan] * 3], np.float32), np.zeros(2, bool)
+    rewards, valid = np.array([1.0, np.nan], np.float32), np.array([True, False])
+    statistics.add(VectorStep(states, None, rewards, flags, flags, states, flags, valid), 0)
+    statistics.publish(agent.executor)
+    assert statistics.counters()["returns"]["count"] == 1
+    np.testing.assert_array_equal(constants(agent)["normalizer/mean"], states[0])
