@@ -338,9 +338,14 @@ def test_rows_without_legal_actions():
 
 @pytest.mark.parametrize("name", ["a2c", "dqn"])
 def test_illegal_actions_from_outside(name):
-    agent, states = make(name), batch(4)
+    number = 1001  # later steps of plain arrays are not checked closely
+    agent, states = make(name), batch(number)
     actions = states["action_mask"].argmax(axis=-1)
-    steps = {"rewards": np.zeros(4), "terminals": np.zeros(4, bool), "next_states": batch(4, seed=1)}
+    steps = {
+        "rewards": np.zeros(number, np.float32),
+        "terminals": np.zeros(number, bool),
+        "next_states": batch(number, seed=1),
+    }
     agent.observe(states, actions, batched=True, **steps)
     actions[2] = states["action_mask"][2].argmin()
     with pytest.raises(InputError, match="observe: the action of row 2 is one that the action mask"):
