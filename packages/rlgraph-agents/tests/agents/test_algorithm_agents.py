@@ -49,9 +49,10 @@ def same_weights(one, other):
 # Ten lines.
 
 
+@pytest.mark.parametrize("spec", [SMALL, RECURRENT], ids=["dense", "lstm"])
 @pytest.mark.parametrize("kind", ["ppo", "a2c"])
-def test_it_learns_acts_evaluates_and_loads(backend, kind, tmp_path):
-    spec = {key: value for key, value in SMALL.items() if key != "num_minibatches" or kind == "ppo"}
+def test_it_learns_acts_evaluates_and_loads(backend, kind, spec, tmp_path):
+    spec = {key: value for key, value in spec.items() if key != "num_minibatches" or kind == "ppo"}
     agent = make(backend, spec, kind, seed=3)
     result = agent.learn(200, num_envs=4)
     assert result.updates == 200 // (4 * 16) == agent.updates

@@ -294,7 +294,7 @@ def test_no_option_is_ignored(kind, update, one_backend):
     ],
 )
 def test_defaults_of_sac(options, expected):
-    experience = SAC.experience.make(options)
+    experience = SAC.experience.make(options).suited_to(False)
     updates = experience.updates
     assert (updates.update_interval, updates.batch_size, experience.memory.capacity) == expected
     parameters = inspect.signature(SACAgent.__init__).parameters

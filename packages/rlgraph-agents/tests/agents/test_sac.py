@@ -201,13 +201,6 @@ def test_actions_that_do_not_fit(action_space, make_sac):
         make_sac("numpy", action_space)
 
 
-@pytest.mark.parametrize("action_space", [MOVES, CATEGORY], ids=["floats", "category"])
-@pytest.mark.parametrize("option", ["network_spec", "value_network_spec"])
-def test_recurrent_networks_are_refused(action_space, option, make_sac):
-    with pytest.raises(SpecError, match=r"network_spec: expected no recurrent layers"):
-        make_sac("numpy", action_space, **{option: [{"type": "lstm", "units": 4}]})
-
-
 @pytest.mark.parametrize(
     ("state_space", "action_space"),
     [

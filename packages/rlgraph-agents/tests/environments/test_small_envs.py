@@ -5,7 +5,16 @@ import pytest
 
 from rlgraph.core import registry
 from rlgraph.core.errors import SpecError
-from rlgraph.environments import DeterministicEnv, Environment, EnvironmentFault, RandomEnv, environment_seed
+from rlgraph.environments import (
+    DeterministicEnv,
+    Environment,
+    EnvironmentFault,
+    PartiallyObservedEnv,
+    RandomEnv,
+    TMaze,
+    environment_seed,
+    make_environment,
+)
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 
@@ -133,3 +142,77 @@ def test_deterministic_random_env():
 )
 def test_names_in_specs_lead_to_environments(name):
     assert issubclass(registry("rlgraph.environments").load(name), Environment)
+
+
+# Tasks that need memory.
+
+EAST, WEST, NORTH, SOUTH = range(4)
+
+
+def walk(env, seed, moves):
+    """The first state, and what each move gave: (state, reward, terminated, truncated)."""
+    first = env.reset(seed=seed).tolist()
+    return first, [(state.tolist(), *rest[:3]) for state, *rest in map(env.step, moves)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_sign_of_the_maze_is_seen_once_and_tells_the_goal(seed):
+    env = TMaze(length=2)
+    (sign, *place), steps = walk(env, seed, [EAST, EAST, NORTH])
+    assert place == [1.0, 0.0] and abs(sign) == 1.0
+    assert steps[0] == ([0.0, 1.0, 0.0], 0.0, False, False)
+    assert steps[1] == ([0.0, 0.0, 1.0], 0.0, False, False)
+    assert steps[2][1:] == (4.0 if sign > 0 else -0.1, True, False)
+    assert walk(env, seed, [EAST, EAST, SOUTH])[1][2][1] == (4.0 if sign < 0 else -0.1)
+
+
+def test_walls_of_the_maze_cost_and_a_limit_truncates():
+    _, steps = walk(TMaze(length=2, max_steps=4), 0, [WEST, NORTH, EAST, SOUTH])
+    assert [step[1] for step in steps] == [-0.1, -0.1, 0.0, -0.1]
+    assert [step[3] for step in steps] == [False, False, False, True]
+    _, steps = walk(TMaze(length=1), 0, [EAST, EAST, WEST])
+    assert [step[1] for step in steps] == [0.0, -0.1, 0.0]
+
+
+def test_signs_differ_and_a_maze_continues_from_its_state():
+    assert {TMaze().reset(seed=seed)[0] for seed in range(8)} == {-1.0, 1.0}
+    env, other = TMaze(length=2), TMaze(length=2)
+    env.reset(seed=3)
+    env.step(EAST)
+    assert other.set_state(env.get_state()).tolist() == [0.0, 1.0, 0.0]
+    both = [[e.step(EAST), e.step(NORTH), e.reset(), e.reset(), e.reset()] for e in (env, other)]
+    assert str(both[0]) == str(both[1])
+
+
+def test_errors_of_the_maze():
+    with pytest.raises(EnvironmentFault, match=r"TMaze: .*call reset"):
+        TMaze().step(0)
+    with pytest.raises(SpecError, match=r"TMaze.length: expected an integer >= 1, given 0"):
+        TMaze(length=0)
+
+
+def test_a_part_of_the_states_is_seen():
+    env = PartiallyObservedEnv("CartPole-v1", observed=[0, 2])
+    whole = make_environment("CartPole-v1")
+    assert env.state_space.shape == (2,) and env.action_space == whole.action_space
+    np.testing.assert_array_equal(env.state_space.high, whole.state_space.high[[0, 2]])
+    np.testing.assert_array_equal(env.reset(seed=1), whole.reset(seed=1)[[0, 2]])
+    (seen, *rest), (state, *others) = env.step(1), whole.step(1)
+    np.testing.assert_array_equal(seen, state[[0, 2]])
+    assert rest == others
+    np.testing.assert_array_equal(
+        PartiallyObservedEnv("CartPole-v1", [0]).set_state(env.get_state()), seen[:1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("env", "observed", "said"),
+    [
+        ("CartPole-v1", [4], r"observed: expected indices from 0 to 3, given \[4\]"),
+        ("CartPole-v1", [], "observed: expected indices"),
+        ({"type": "grid_world"}, [0], r"env: expected states that are floats \[N\]"),
+    ],
+)
+def test_errors_of_partial_states(env, observed, said):
+    with pytest.raises(SpecError, match=said):
+        PartiallyObservedEnv(env, observed)

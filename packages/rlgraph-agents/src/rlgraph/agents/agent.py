@@ -123,7 +123,7 @@ class Agent(Specifiable, metaclass=AgentMeta):
         self._observer = Observer(learner, self._user, reader)
         actor = self._user.actor
         preprocess = actor.see if actor.preprocesses and not actor.remembers else None
-        self._batches = BatchReader(reader, experience, execution.dtype, preprocess)
+        self._batches = BatchReader(reader, learner.experience, execution.dtype, preprocess)
         self._sampler: Sampler | None = None
         #: State of the sampler that was loaded, for the next one.
         self._resumed: Any = None

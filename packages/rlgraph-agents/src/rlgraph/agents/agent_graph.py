@@ -47,7 +47,9 @@ class AgentGraph(Component):
         self.masked = self.seen_masked = masked
         if masked is not None and preprocessor is not None:
             self.seen_masked = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
-        experience = experience or Nothing()
+        #: What it learns from: that which was given, or what suits recurrent networks.
+        self.experience = experience = (experience or Nothing()).suited_to(bool(algorithm.recurrent_parts))
+        self.sequences = experience.sequences
         #: Where `update_from_memory` draws records; None: there is none.
         self.memory: Any = experience.memory
         self._is_prioritized = experience.is_prioritized
@@ -60,7 +62,7 @@ class AgentGraph(Component):
         self.fields = experience.fields(bool(algorithm.recurrent_parts))
         #: The factor of the values of next states, where it is the same for all of them.
         self.discount = experience.discount
-        given = (algorithm, preprocessor, self.memory, self.normalize, self.scale_rewards)
+        given = (algorithm, preprocessor, self.memory, self.sequences, self.normalize, self.scale_rewards)
         parts = [part for part in given if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
@@ -313,7 +315,27 @@ class AgentGraph(Component):
 
     def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         """What a method of the algorithm that takes records makes of them."""
-        observations, next_observations = (self.observed(records[name]) for name in ("states", "next_states"))
+        if self.sequences is None:
+            given = self._of_steps(records, beginnings)
+        else:
+            given = self._of_sequences(records, weights)
+            weights = given["weights"]
+        if self.scale_rewards is not None:
+            given["rewards"] = self.scale_rewards.normalize(given["rewards"])
+        named = self._times(method, time_percentage)
+        if self.takes(method, "importance_weights"):
+            named["importance_weights"] = weights
+        results = getattr(self.algorithm, method)(given, **named)
+        if self.sequences is not None and isinstance(results, dict) and "priorities" in results:
+            priorities = self.sequences.get_priorities(results["priorities"], records["weights"])
+            results = {**results, "priorities": priorities}
+        return results
+
+    def _of_steps(self, records: Any, beginnings: Any) -> dict[str, Any]:
+        """What an algorithm learns from, of transitions or rollouts."""
+        observations, next_observations = (
+            self.observed(records[name]) for name in ("states", "next_states")
+        )
         if beginnings is not None:
             observations |= {
                 "internal_states": beginnings,
@@ -321,14 +343,22 @@ class AgentGraph(Component):
             }
         given = {name: records[name] for name in self.fields if name != "begins"}
         given |= {"observations": observations, "next_observations": next_observations}
-        if self.scale_rewards is not None:
-            given["rewards"] = self.scale_rewards.normalize(given["rewards"])
         if self.discount is not None and "discounts" not in self.fields:
             given["discounts"] = self._same_discount(records["rewards"])
-        named = self._times(method, time_percentage)
-        if self.takes(method, "importance_weights"):
-            named["importance_weights"] = weights
-        return getattr(self.algorithm, method)(given, **named)
+        return given
+
+    def _of_sequences(self, records: Any, weights: Any) -> dict[str, Any]:
+        """What an algorithm learns from, of sequences: their steps as items."""
+        items = self.sequences.get_items(records, weights)
+        observations, reached = self.observed(items.pop("states")), self.observed(items.pop("next_states"))
+        sequences = {**items.pop("sequences"), "states": observations["states"]}
+        if "burn_in" in sequences:
+            before = sequences["burn_in"]
+            states = self.observed(before["states"])["states"]
+            sequences["burn_in"] = {"states": states, "resets": before["resets"]}
+        observations["sequences"] = sequences
+        next_observations = {**reached, "sequences": sequences, "after": items.pop("after")}
+        return {**items, "observations": observations, "next_observations": next_observations}
 
     @graph_fn
     def _same_discount(self, ops: Any, rewards: Any) -> Any:

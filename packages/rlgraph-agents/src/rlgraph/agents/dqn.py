@@ -33,11 +33,10 @@ class DQN(Algorithm):
         network_spec: layers; default: what suits the states, see `default_network`.
         policy_spec: further arguments of the policy, e.g. ``{"units_state_value_stream": 128}``, or another ``type``;
             it must not contradict `dueling_q`.
-        double_q: double Q-learning.
-        dueling_q: dueling architecture.
+        double_q, dueling_q: double Q-learning, and the dueling architecture.
         huber_loss: Huber loss instead of squared error.
-        shared_container_action_target: the parts of a container action share one target; see `DQNLoss`.
-        td_aggregation: how the errors of the parts of a container action become one loss; see `DQNLoss`.
+        shared_container_action_target, td_aggregation: how parts of a container action learn; see `DQNLoss`.
+        value_rescaling: the network's values are rescaled, for large returns (Pohlen et al., 2018).
         exploration_spec: ``{"epsilon_spec": [1.0, 0.05]}``, or ``{"noise_spec": {"type": "gumbel", "scale": 0.1}}``.
         optimizer_spec: e.g. ``{"type": "adam", "learning_rate": [1e-3, 1e-4]}``.
         sync_interval: environment steps between two synchronizations of the target.
@@ -59,6 +58,7 @@ class DQN(Algorithm):
         huber_loss: bool = False,
         shared_container_action_target: bool = False,
         td_aggregation: str = "mean_loss",
+        value_rescaling: bool = False,
         exploration_spec: ComponentSpec = None,
         optimizer_spec: ComponentSpec = None,
         sync_interval: int = 128,
@@ -75,6 +75,7 @@ class DQN(Algorithm):
             action_space=action_space,
             shared_container_action_target=shared_container_action_target,
             td_aggregation=td_aggregation,
+            value_rescaling=value_rescaling,
         )
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         self.sync_interval = check_whole(sync_interval, "sync_interval", least=1)

@@ -49,8 +49,9 @@ class Learner:
         execution_spec: ExecutionSpec | None = None,
         acting: str = "backend",
     ):
-        self.spec, self.experience = spec, experience
-        self.graph = spec.make_graph(experience)
+        self.spec, self.graph = spec, spec.make_graph(experience)
+        #: What it learns from.
+        self.experience = experience = self.graph.experience
         algorithm, raw, actions = self.graph.algorithm, spec.raw_space, from_spec(spec.action_space)
         #: One state as the algorithm sees it.
         self.state_space = self.graph.seen_space(raw)

@@ -11,6 +11,7 @@ from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import (
     EntropyTemperature,
+    NeuralNetwork,
     Optimizer,
     Policy,
     QPolicy,
@@ -32,9 +33,9 @@ class SAC(Algorithm):
     Args:
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
-        value_network_spec: layers of each critic, or of its states if they are not floats ``[N]``; default: policy's.
-        target_entropy: the entropy that the temperature aims at; default: see `default_target_entropy`.
-        initial_alpha, tau: the temperature at the start, and the critics' share in the targets' new values per update.
+        value_network_spec: layers of each critic, or of its states if they are not floats ``[N]`` or recurrent.
+        target_entropy, initial_alpha: what the temperature aims at (`default_target_entropy`), and where it starts.
+        tau: the critics' share in the targets' new values per update.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
@@ -63,7 +64,8 @@ class SAC(Algorithm):
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
         layers = layers if value_network_spec is None else value_network_spec
-        flat = isinstance(state_space, FloatBox) and state_space.rank == 1
+        recurrent = NeuralNetwork.from_spec(layers, path="value_network_spec").internal_states_space
+        flat = isinstance(state_space, FloatBox) and state_space.rank == 1 and recurrent is None
         networks = (layers, None) if flat else (default_network(FloatBox(shape=(1,))), layers)
         new = partial(QPolicy, layers, action_space) if discrete else partial(SACValueNetwork, *networks)
         self.critics = [new(scope=f"critic-{i}") for i in range(2)]
@@ -114,7 +116,7 @@ class SAC(Algorithm):
         """The values of each critic: of the actions, of categories of all."""
         if self.loss.discrete:
             return tuple(critic.get_q_values(observations)["q_values"] for critic in critics)
-        return tuple(critic.state_action_value(observations["states"], actions) for critic in critics)
+        return tuple(critic.state_action_value(observations, actions) for critic in critics)
 
 
 class SACAgent(Agent):

@@ -12,11 +12,13 @@ from rlgraph.environments.grid_world import GridWorld
 from rlgraph.environments.gym_env import OpenAIGymEnv
 from rlgraph.environments.legal_moves import LegalMoves
 from rlgraph.environments.native_vector_env import NativeVectorEnv
+from rlgraph.environments.partially_observed_env import PartiallyObservedEnv
 from rlgraph.environments.process_vector_env import ProcessVectorEnv
 from rlgraph.environments.protocol_env import ProtocolEnv
 from rlgraph.environments.random_env import RandomEnv
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.step_checks import check_finite
+from rlgraph.environments.t_maze import TMaze
 from rlgraph.environments.vector_env import VectorEnv
 
 __all__ = [
@@ -31,10 +33,12 @@ __all__ = [
     "LegalMoves",
     "NativeVectorEnv",
     "OpenAIGymEnv",
+    "PartiallyObservedEnv",
     "ProcessVectorEnv",
     "ProtocolEnv",
     "RandomEnv",
     "SequentialVectorEnv",
+    "TMaze",
     "VectorEnv",
     "check_environment",
     "check_finite",

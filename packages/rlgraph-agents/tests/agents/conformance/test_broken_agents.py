@@ -184,12 +184,22 @@ class ActsWithTargets(A2C):
 
 @broken("experience/cut_episodes_never_join")
 class JoinsCutEpisodes(A2CAgent):
+    """Where the network remembers, or where it does not."""
+
+    recurrent = False
+
     def cut(self, slots):
-        if slots is not None:
+        if slots is not None or remembers(self) != self.recurrent:
             super().cut(slots)
 
     def flush_buffers(self, env_id=None):
-        pass
+        if remembers(self) != self.recurrent:
+            super().flush_buffers(env_id)
+
+
+@broken("experience/cut_episodes_never_join_with_memory")
+class JoinsCutEpisodesOfSequences(JoinsCutEpisodes):
+    recurrent = True
 
 
 @broken("experience/garbage_changes_nothing")

@@ -49,6 +49,7 @@ from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
 from rlgraph.components.explorations.ornstein_uhlenbeck_noise import OrnsteinUhlenbeckNoise
 from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
+from rlgraph.components.helpers.replayed_sequences import ReplayedSequences
 from rlgraph.components.helpers.sequence_helper import SequenceHelper
 from rlgraph.components.helpers.standardize import Standardize
 from rlgraph.components.helpers.v_trace_function import VTraceFunction
@@ -88,6 +89,7 @@ from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.queue_runner import QueueRunner
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
+from rlgraph.components.memories.sequence_replay import SequenceReplay
 from rlgraph.components.memories.staging_area import StagingArea
 from rlgraph.components.models.intrinsic_curiosity_module import IntrinsicCuriosityModule
 from rlgraph.components.models.supervised_model import SupervisedModel
@@ -237,6 +239,7 @@ __all__ = [
     "RankReinterpreter",
     "RepeaterStack",
     "ReplayMemory",
+    "ReplayedSequences",
     "Reshape",
     "Residual",
     "RingBuffer",
@@ -246,6 +249,7 @@ __all__ = [
     "Schedule",
     "Sequence",
     "SequenceHelper",
+    "SequenceReplay",
     "SharedValueFunctionPolicy",
     "Slice",
     "SmallIMPALANetwork",

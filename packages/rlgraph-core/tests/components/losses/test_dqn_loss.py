@@ -69,6 +69,21 @@ def test_hand_computed(backend):
         check(test, [*batch, q_next, q_target], sum(items) / 3, items, sizes)
 
 
+def h(x):
+    """Pohlen et al. (2018), proposition A.2; the slope of R2D2."""
+    return np.sign(x) * (np.sqrt(abs(x) + 1) - 1) + 1e-3 * x
+
+
+def test_rescaled_values(backend):
+    """The network's values are h(Q): values 80 and -30 of the next states are seen as h(80) and h(-30)."""
+    q_target = [[h(80.0), h(50.0)], [h(-30.0), h(-40.0)], [0.0, h(1e4)]]
+    batch = [[[2.0, 0.0]] * 3, [0, 0, 0], [1.0, -1.0, 4.0], [False, False, True], q_target, q_target]
+    errors = [h(1.0 + 0.5 * 80) - 2.0, h(-1.0 - 0.5 * 30) - 2.0, h(4.0) - 2.0]
+    items = [0.5 * error**2 for error in errors]
+    test = ComponentTest(DQNLoss(0.5, value_rescaling=True), spaces(2), backend=backend)
+    check(test, batch, sum(items) / 3, items, [abs(error) for error in errors], decimals=3)
+
+
 @pytest.mark.parametrize(("double", "huber"), list(itertools.product([True, False], repeat=2)))
 def test_against_a_loop(double, huber, backend):
     test = ComponentTest(DQNLoss(0.9, double, huber), spaces(4), backend=backend)

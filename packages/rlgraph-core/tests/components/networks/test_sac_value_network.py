@@ -101,8 +101,30 @@ def test_wrong_spaces():
         SACValueNetwork(LAYERS, [{"type": "dense", "unts": 2}])
 
 
-@pytest.mark.parametrize("argument", ["network_spec", "state_network_spec"])
-def test_recurrent_layers_are_refused(argument):
-    specs = {"network_spec": LAYERS, argument: [{"type": "lstm", "units": 2}]}
-    with pytest.raises(SpecError, match=rf"{argument}: expected no recurrent layers"):
-        SACValueNetwork(**specs)
+def test_recurrent_layers_see_the_states():
+    network = SACValueNetwork(LAYERS, [{"type": "lstm", "units": 2, "scope": "lstm"}], scope="critic")
+    held = network.internal_states_space
+    assert held == Dict(critic=Dict(lstm=lstm_states()))
+    bundle = Dict(states=FloatBox(shape=(3,)), internal_states=held, add_batch_rank=True)
+    spaces = {"states": bundle, "actions": FloatBox(shape=(1,), add_batch_rank=True)}
+    test = ComponentTest(network, spaces, backend="numpy")
+    rng = np.random.default_rng(0)
+    states, actions = rng.normal(size=(4, 3)).astype("f"), rng.normal(size=(4, 1)).astype("f")
+    values = [
+        test.test(
+            "state_action_value", {"states": states, "internal_states": {"critic": {"lstm": state}}}, actions
+        )
+        for state in (tuple(rng.normal(size=(2, 4, 2)).astype("f")), tuple(np.zeros((2, 4, 2), "f")))
+    ]
+    assert values[0].shape == (4,) and not np.isclose(*values).any()
+
+
+def lstm_states():
+    return Tuple(FloatBox(shape=(2,)), FloatBox(shape=(2,)), add_batch_rank=True)
+
+
+def test_recurrent_layers_after_the_actions_are_refused():
+    with pytest.raises(
+        SpecError, match=r"network_spec: expected no recurrent layers.* give them as state_network"
+    ):
+        SACValueNetwork([{"type": "lstm", "units": 2}])

@@ -5,8 +5,10 @@ import pytest
 
 from rlgraph.core.functional.sequences import (
     decayed_sums,
+    n_step_rewards,
     sequence_decays,
     sequence_lengths,
+    sequence_priorities,
     values_of_next_states,
 )
 from rlgraph.core.numpy.ops import NumpyOps
@@ -72,3 +74,27 @@ def test_next_states():
 def test_next_states_side_by_side():
     values = np.array([[1.0, 10.0], [2.0, 20.0]])
     assert values_of_next_states(OPS, values, np.array([3.0, 30.0])).tolist() == [[2.0, 20.0], [3.0, 30.0]]
+
+
+@pytest.mark.parametrize("n_step", [1, 3, 6])
+def test_n_step_rewards_of_padded_sequences(n_step):
+    """Against a loop; garbage in the padding counts nowhere."""
+    rng = np.random.default_rng(n_step)
+    lengths, rewards = [6, 4, 1], rng.normal(size=(6, 3))
+    valid = np.arange(6)[:, None] < np.array(lengths)
+    rewards[~valid] = np.nan
+    sums, factors, lasts = n_step_rewards(OPS, rewards, valid, n_step, 0.9)
+    for column, length in enumerate(lengths):
+        for t in range(length):
+            steps = range(t, min(t + n_step, length))
+            assert sums[t, column] == pytest.approx(sum(0.9 ** (k - t) * rewards[k, column] for k in steps))
+            assert factors[t, column] == pytest.approx(0.9 ** len(steps))
+            assert lasts[t, column] == steps[-1]
+    assert (sums[~valid] == 0.0).all() and (factors[~valid] == 1.0).all() and (lasts < 6).all()
+
+
+def test_priorities_of_sequences():
+    errors = np.array([[1.0, -3.0], [-5.0, 2.0], [9.0, -1.0]])
+    valid = np.array([[True, True], [True, True], [False, True]])
+    # 0.9 * 5 + 0.1 * 3, 0.9 * 3 + 0.1 * 2
+    np.testing.assert_allclose(sequence_priorities(OPS, errors, valid, 0.9), [4.8, 2.9])

@@ -69,7 +69,10 @@ def test_unknown_leading_sizes_become_ranks():
     assert TensorSpec((B, T), "bool").to_space() == BoolBox(add_batch_rank=True, add_time_rank=True)
     both = TensorSpec((T, B, 2), "float32").to_space()
     assert both == FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
-    assert TensorSpec((5, N), "int64", 0, 4).to_space() == IntBox(0, 4, add_batch_rank=5, add_time_rank=True)
+    assert TensorSpec((5, T), "int64", 0, 4).to_space() == IntBox(0, 4, add_batch_rank=5, add_time_rank=True)
+    # Steps of the records that a memory has drawn.
+    drawn = TensorSpec((5, N), "int64", 0, 4).to_space()
+    assert drawn == IntBox(0, 4, add_batch_rank=True, add_time_rank=5, time_major=True)
 
 
 def test_a_part_of_the_time_rank_is_time():

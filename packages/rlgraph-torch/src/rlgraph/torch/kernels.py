@@ -118,7 +118,7 @@ def dueling_combine(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
 
 def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]] | None:
     """`DQNLoss._loss` of one integer action. One call per result is cheaper than a mean of the items."""
-    if self.has_parts:
+    if self.has_parts or self.value_rescaling:
         return None
     discount, double_q = self.discount, self.double_q
 

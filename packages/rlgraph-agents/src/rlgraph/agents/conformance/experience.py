@@ -24,13 +24,11 @@ class _Counting(Callback):
         self.updates += 1
 
 
-@row("experience")
-def cut_episodes_never_join(subject: AgentUnderTest) -> None:
-    """No record joins two episodes: at ends, between calls of learn, where environments get lost or reset late."""
+def _never_join(subject: AgentUnderTest, options: Mapping[str, Any]) -> None:
     subject.need_learning()
     make = partial(CueTask, subject.action_space)
     for n_step in (3, 1) if "n_step" in subject.option_names else (1,):
-        agent = subject.make(kind=joined_episodes(subject.kind), n_step=n_step)
+        agent = subject.make(kind=joined_episodes(subject.kind), n_step=n_step, **options)
         counting = _Counting()
         learn = partial(agent.learn, callbacks=counting)
         for steps in (22, 10, 14):  # an odd number of each environment's steps, within rollouts
@@ -41,6 +39,18 @@ def cut_episodes_never_join(subject: AgentUnderTest) -> None:
         assert counting.joined == 0, (
             f"{counting.joined:g} of the records of {counting.updates} updates join two episodes (n_step {n_step})"
         )
+
+
+@row("experience")
+def cut_episodes_never_join(subject: AgentUnderTest) -> None:
+    """No record joins two episodes: at ends, between calls of learn, where environments get lost or reset late."""
+    _never_join(subject, {})
+
+
+@row("experience")
+def cut_episodes_never_join_with_memory(subject: AgentUnderTest) -> None:
+    """The same with a recurrent network, of rollouts or sequences."""
+    _never_join(subject, subject.recurrent_options)
 
 
 def _with_garbage(

@@ -27,6 +27,8 @@ SMALL: dict[str, Any] = {
     "update_spec": {"steps_before_update": 16, "update_interval": 8, "batch_size": 16},
 }
 RECURRENT: list[dict[str, Any]] = [{"type": "lstm", "units": 4}]
+#: A memory for recurrent networks; several of its sequences are in an episode.
+SEQUENCES = {"type": "sequence_replay", "capacity": 300, "sequence_length": 4, "burn_in": 1, "overlap": 2}
 CATEGORY, FLOATS = IntBox(3), FloatBox(-1.0, 1.0, shape=(1,))
 
 
@@ -167,7 +169,7 @@ class AgentUnderTest:
         Raises:
             NotApplicable: the agent refuses such networks.
         """
-        options = {"network_spec": RECURRENT}
+        options: dict[str, Any] = {"network_spec": RECURRENT, "memory_spec": SEQUENCES}
         if "network_spec" not in self.option_names:
             raise NotApplicable("the agent has no network_spec")
         refusal = self.refusal(self.action_space, **options)

@@ -74,6 +74,7 @@ class Experience(ABC):
         discount: the factor of the values of next states, where it is the same for all records; None: it is not.
         inserts_steps: whether each step is a record.
         batch_options: names of further fields of external batches.
+        sequences: what turns records of the memory that are sequences into items; None: they are items.
     """
 
     learns: bool = True
@@ -84,11 +85,20 @@ class Experience(ABC):
     discount: float | None = None
     inserts_steps: bool = False
     batch_options: tuple[str, ...] = ()
+    sequences: Any = None
 
     @classmethod
     def of(cls, *shared: str, **defaults: Mapping[str, Any]) -> ExperienceKind:
         """The kind, for an algorithm that shares these options with it, and has other defaults of some."""
         return ExperienceKind(cls, shared, defaults)
+
+    def suited_to(self, is_recurrent: bool) -> Experience:
+        """This experience, or what takes its place for recurrent networks.
+
+        Raises:
+            SpecError: it does not suit them, or suits only them.
+        """
+        return self
 
     @abstractmethod
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:

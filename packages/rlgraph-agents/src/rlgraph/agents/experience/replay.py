@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.experience import Experience
+from rlgraph.agents.experience.experience import Experience, Writer
 from rlgraph.agents.experience.n_step import NStepWindows, n_step_transitions
 from rlgraph.agents.experience.sequence_indices import fragment_ends
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.specs import UpdateSpec, parse_spec
-from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory
+from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory, SequenceReplay
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.core import InputError, SpecError
 from rlgraph.core.specs.spec_types import ComponentSpec
@@ -31,7 +31,7 @@ class Replay(Experience):
         discount: discount factor of one step.
         n_step: number of rewards of a transition.
         memory_spec: the memory, e.g. ``{"type": "prioritized_replay", "capacity": 50000}``; default: `replay_memory` of
-            10,000.
+            10,000 steps, for recurrent networks `sequence_replay` of as many.
         update_spec: when to learn; see `UpdateSpec`.
     """
 
@@ -48,19 +48,34 @@ class Replay(Experience):
         self.discount: float = check_number(discount, "discount", least=0, most=1)
         self.n_step = n_step
         self.updates = parse_spec(UpdateSpec, update_spec, "update_spec")
-        self.memory = _memory(memory_spec)
+        self._memory_spec = memory_spec
+        #: None until `suited_to` chooses it, where the spec names none.
+        self.memory = _memory(memory_spec) if _has_type(memory_spec) else None
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
         self.learns, self.batch_size = self.updates.do_updates, self.updates.batch_size
         self.inserts_steps = n_step == 1
         self.batch_options = ("discounts",) * (n_step > 1) + ("importance_weights",) * self.is_prioritized
         self._next_update = max(self.updates.steps_before_update, self.updates.update_interval)
 
-    def fields(self, is_recurrent: bool) -> tuple[str, ...]:
-        if is_recurrent:
+    def suited_to(self, is_recurrent: bool) -> Replay:
+        """With a memory of transitions; for recurrent networks one of sequences."""
+        if self.memory is None:
+            kind = "sequence_replay" if is_recurrent else "replay_memory"
+            self.memory = _memory({"type": kind, "capacity": 10_000, **(self._memory_spec or {})})
+        if is_recurrent != isinstance(self.memory, SequenceReplay):
+            expected, has = ("'sequence_replay'", "has") if is_recurrent else ("one of transitions", "has no")
             raise SpecError(
-                "expected no recurrent layers: a replay memory keeps single transitions; PPO and A2C take them",
-                path="network_spec",
+                f"expected {expected}, since network_spec {has} recurrent layers, given a "
+                f"{type(self.memory).__name__}",
+                path="memory_spec.type",
             )
+        if not isinstance(self.memory, SequenceReplay):
+            return self
+        from rlgraph.agents.experience.sequences import Sequences  # it is a kind of replay
+
+        return Sequences(self.memory, discount=self.discount, n_step=self.n_step, update_spec=self.updates)
+
+    def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         return (*FIELDS, "discounts") if self.n_step > 1 else FIELDS
 
     def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
@@ -75,7 +90,7 @@ class Replay(Experience):
             spaces["importance_weights"] = FloatBox(add_batch_rank=True)
         return spaces
 
-    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> ReplayWriter:
+    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> Writer:
         assert insert is not None
         return ReplayWriter(self, insert, dtype)
 
@@ -162,8 +177,6 @@ class ReplayWriter:
 
 
 def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:
-    if spec is None or (isinstance(spec, dict) and "type" not in spec):
-        spec = {"type": "replay_memory", **(spec or {"capacity": 10_000})}
     memory = Memory.from_spec(spec, path="memory_spec")
     if not isinstance(memory, ReplayMemory | PrioritizedReplay):
         raise SpecError(
@@ -172,3 +185,8 @@ def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:
             path="memory_spec.type",
         )
     return memory
+
+
+def _has_type(spec: Any) -> bool:
+    """Whether a memory spec says which memory it is."""
+    return spec is not None and not (isinstance(spec, dict) and "type" not in spec)

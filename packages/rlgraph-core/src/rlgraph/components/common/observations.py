@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from rlgraph.components.networks.layer_chain import is_recurrent, state_key
-from rlgraph.core import AssemblyError, Component
+from rlgraph.core import AssemblyError, Component, graph_fn
 from rlgraph.core.errors import nearest, no_part
 from rlgraph.spaces import Dict
 
@@ -29,6 +29,12 @@ class Observations:
         resets: bool, one per step, where an episode begins: internal states are zeroed before these steps; None:
             nowhere.
         sequence_length: int [B], number of valid steps of each sequence; None: all.
+        sequences: ``states [T * B, ...]`` are the steps of B sequences, step by step: a dict of these ``states``, of
+            ``resets [B, T]`` and ``internal_states [B, ...]``, and as ``burn_in`` a dict of the ``states [K * B, ...]``
+            and ``resets [B, K]`` of the steps before them, through which no gradient flows. A recurrent network is
+            unrolled over them; its outputs are those of the items.
+        after: int [T * B], with `sequences`: `states` are those that these steps led to, each one further step of a
+            recurrent network.
     """
 
     states: Any
@@ -36,6 +42,8 @@ class Observations:
     internal_states: Any = None
     resets: Any = None
     sequence_length: Any = None
+    sequences: Any = None
+    after: Any = None
 
     @classmethod
     def of(cls, observations: Any, where: str) -> Self:
@@ -90,6 +98,11 @@ class Observing(Component):
 
     network: Any
 
+    @property
+    def observing_network(self) -> Any:
+        """The network that is given observations; it may be recurrent."""
+        return self.network
+
     def __init__(self, *sub_components: Component, **kwargs: Any):
         super().__init__(*sub_components, **kwargs)
         self.states_key = state_key(self)
@@ -97,7 +110,7 @@ class Observing(Component):
     @property
     def internal_states_space(self) -> Dict | None:
         """The Space of the internal states, as in observations and results: a Dict by component; None: it has none."""
-        space = self.network.internal_states_space
+        space = self.observing_network.internal_states_space
         return None if space is None else Dict({self.states_key: space})
 
     def features_of(self, observations: Any, every_step: bool | None = None) -> dict[str, Any]:
@@ -106,9 +119,11 @@ class Observing(Component):
         They are those after the last step or, with `every_step`, after every step.
         """
         given = Observations.of(observations, self.scope_path)
-        if not is_recurrent(self.network):
-            return {"nn_outputs": self.network.call(given.states)}
-        result = self.network.call_with_states(
+        if not is_recurrent(self.observing_network):
+            return {"nn_outputs": self.observing_network.call(given.states)}
+        if given.sequences is not None:
+            return {"nn_outputs": self._features_of_sequences(given)}
+        result = self.observing_network.call_with_states(
             given.states,
             given.states_of(self.states_key, self.scope_path),
             given.sequence_length,
@@ -119,3 +134,45 @@ class Observing(Component):
             "nn_outputs": result["output"],
             "internal_states": {self.states_key: result["internal_states"]},
         }
+
+    def _features_of_sequences(self, given: Observations) -> Any:
+        """The network's outputs for the steps of sequences, or after them, ``[T * B, ...]``."""
+        steps = given.sequences
+        states = Observations(None, internal_states=steps["internal_states"]).states_of(
+            self.states_key, self.scope_path
+        )
+        if "burn_in" in steps:
+            states = self._without_gradient(self._unrolled(steps["burn_in"], states, None)["internal_states"])
+        result = self._unrolled(steps, states, every_step=True)
+        if given.after is None:
+            return self._as_items(result["output"])
+        states = self._items_at(result["internal_states"], given.after)
+        return self.observing_network.call_with_states(given.states, states)["output"]
+
+    def _unrolled(self, steps: Mapping[str, Any], states: Any, every_step: bool | None) -> Any:
+        inputs, resets = self._as_steps(steps["states"], steps["resets"]), self._time_first(steps["resets"])
+        return self.observing_network.call_with_states(inputs, states, None, resets, every_step=every_step)
+
+    @graph_fn(flatten_ops={"items"}, split_ops=True)
+    def _as_steps(self, ops: Any, items: Any, resets: Any) -> Any:
+        """``[T * B, ...], [B, T] -> [T, B, ...]``."""
+        return ops.reshape(items, (resets.shape[1], ops.shape(resets)[0], *items.shape[1:]))
+
+    @graph_fn
+    def _time_first(self, ops: Any, values: Any) -> Any:
+        """``[B, T] -> [T, B]``."""
+        return ops.moveaxis(values, 0, 1)
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def _without_gradient(self, ops: Any, states: Any) -> Any:
+        return ops.stop_gradient(states)
+
+    @graph_fn
+    def _as_items(self, ops: Any, outputs: Any) -> Any:
+        """``[T, B, ...] -> [T * B, ...]``."""
+        return ops.reshape(outputs, (-1, *outputs.shape[2:]))
+
+    @graph_fn(flatten_ops={"states"}, split_ops=True)
+    def _items_at(self, ops: Any, states: Any, places: Any) -> Any:
+        """``states [T, B, ...], places [I] -> [I, ...]``."""
+        return ops.take(ops.reshape(states, (-1, *states.shape[2:])), places, axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.argument_checks import check_flag, check_number
 from rlgraph.components.losses.action_value_checks import check_action_values, check_is_one_integer
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.policies.categorical_actions import is_one_integer
@@ -42,6 +42,8 @@ class DQNLoss(LossFunction):
             (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
         td_aggregation: ``"mean_loss"``: the mean of the parts' losses; ``"mean_error"``: the loss of the mean of the
             parts' errors, as in RLgraph 0.5 (errors of opposite sign cancel).
+        value_rescaling: the network's values are ``h(Q)``, see `rlgraph.core.functional.q_learning.rescale` (Pohlen et
+            al., 2018).
         scope: name among its siblings.
 
     Raises:
@@ -59,6 +61,7 @@ class DQNLoss(LossFunction):
         action_space: Space | None = None,
         shared_container_action_target: bool = False,
         td_aggregation: str = "mean_loss",
+        value_rescaling: bool = False,
         scope: str = "loss",
         **kwargs: Any,
     ):
@@ -73,6 +76,7 @@ class DQNLoss(LossFunction):
         self.has_parts = not (action_space is None or is_one_integer(action_space))
         self.shared_container_action_target = shared_container_action_target
         self.td_aggregation = td_aggregation
+        self.value_rescaling = check_flag(value_rescaling, f"{scope}.value_rescaling")
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -202,6 +206,7 @@ class DQNLoss(LossFunction):
             ops.concat(following, axis=1),
             self.discount if discounts is None else discounts,
             shared_target=self.shared_container_action_target,
+            rescaled=self.value_rescaling,
         )
         return ops.mean(errors, axis=1, keepdims=True) if self.td_aggregation == "mean_error" else errors
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from rlgraph.components.common.observations import Observing
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.components.networks.neural_network import sub_network
@@ -14,7 +15,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
 from rlgraph.spaces.errors import mismatch
 
 
-class SACValueNetwork(Component):
+class SACValueNetwork(Observing):
     """The value of an action in a state, ``Q(s, a)``, for soft actor-critic (Haarnoja et al., 2018,
     https://arxiv.org/abs/1812.05905): a network of the concatenated features of state and action.
 
@@ -24,13 +25,14 @@ class SACValueNetwork(Component):
     Args:
         network_spec: the network of state and action (instance, list of layer specs, or spec).
         state_network_spec: the network from states to features of rank 1, for instance convolutions
-            and ``{"type": "reshape", "flatten": True}`` of images; None: states are floats, and flattened.
+            and ``{"type": "reshape", "flatten": True}`` of images, or recurrent layers; None: states are floats, and
+            flattened.
         weights_spec: initializer of the weights of the last layer.
         biases_spec: initializer of its biases; False for none.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a wrong spec of a network, or a recurrent layer.
+        SpecError: a wrong spec of a network, or a recurrent layer after the actions.
         SpaceError: an action that is neither float nor category, or states that are not floats of rank 1 after
             `state_network_spec`.
     """
@@ -51,22 +53,25 @@ class SACValueNetwork(Component):
             f"{scope}.state_network_spec",
         )
         self.network = sub_network(network_spec, "network", f"{scope}.network_spec")
-        for network, argument in ((self.state_network, "state_network_spec"), (self.network, "network_spec")):
-            if is_recurrent(network):
-                raise SpecError(
-                    "expected no recurrent layers: critics value single transitions; PPO and A2C take them",
-                    path=f"{scope}.{argument}",
-                )
+        if is_recurrent(self.network):
+            raise SpecError(
+                "expected no recurrent layers, since each action is valued by itself: give them as state_network_spec",
+                path=f"{scope}.network_spec",
+            )
         self.joined = StatesAndActions()
         self.value_layer = Dense(1, None, weights_spec, biases_spec, scope="value-layer")
         super().__init__(
             self.state_network, self.joined, self.network, self.value_layer, scope=scope, **kwargs
         )
 
+    @property
+    def observing_network(self) -> Any:
+        return self.state_network
+
     @rlgraph_api
     def state_action_value(self, states: Any, actions: Any) -> Any:
-        """``states [B, ...], actions [B, ...] -> [B]``."""
-        features = self.joined.call(self.state_network.call(states), actions)
+        """``states [B, ...], actions [B, ...] -> [B]``; the states may be in a bundle, see `Observations`."""
+        features = self.joined.call(self.features_of(states)["nn_outputs"], actions)
         return self._value(self.value_layer.call(self.network.call(features)))
 
     @graph_fn

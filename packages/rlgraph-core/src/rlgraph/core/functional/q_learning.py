@@ -57,19 +57,43 @@ def branching_td_errors(
     discount: Any,
     *,
     shared_target: bool = False,
+    rescaled: bool = False,
 ) -> Tensor:
     """TD errors of actions with D parts, each with its own action values: ``[B, D]``.
 
     Shapes: ``taken [B, D]`` (values of the actions), ``rewards [B], terminals [B], next_values [B, D], discount`` a
     number, ``[]`` or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, "Temporal-difference target":
-    each part has its own target, or all share the target with the mean of the parts' next values.
+    each part has its own target, or all share the target with the mean of the parts' next values. With `rescaled`
+    values are those of `rescale`.
     """
+    if rescaled:
+        next_values = unscale(ops, next_values)
     if shared_target:
         next_values = ops.mean(next_values, axis=1, keepdims=True)
     if len(getattr(discount, "shape", ())) == 1:
         discount = ops.expand_dims(discount, 1)
     rewards, terminals = ops.expand_dims(rewards, 1), ops.expand_dims(terminals, 1)
-    return q_learning_target(ops, rewards, terminals, next_values, discount) - taken
+    targets = q_learning_target(ops, rewards, terminals, next_values, discount)
+    return (rescale(ops, targets) if rescaled else targets) - taken
+
+
+#: The slope that keeps `rescale` invertible: Kapturowski et al. (2019), table 2.
+RESCALING_SLOPE = 1e-3
+
+
+def rescale(ops: Any, values: Tensor) -> Tensor:
+    """``h(x) = sign(x) (sqrt(|x| + 1) - 1) + e x``, elementwise: large returns without clipped rewards.
+
+    Pohlen et al. (2018), https://arxiv.org/abs/1805.11593; the target of rescaled values is ``h(r + g h^-1(V))``.
+    """
+    return ops.sign(values) * (ops.sqrt(ops.abs(values) + 1.0) - 1.0) + RESCALING_SLOPE * values
+
+
+def unscale(ops: Any, values: Tensor) -> Tensor:
+    """The inverse of `rescale`, elementwise: Pohlen et al. (2018), proposition A.2."""
+    e = RESCALING_SLOPE
+    root = (ops.sqrt(1.0 + 4.0 * e * (ops.abs(values) + 1.0 + e)) - 1.0) / (2.0 * e)
+    return ops.sign(values) * (ops.square(root) - 1.0)
 
 
 def huber(ops: Any, errors: Tensor, delta: float = 1.0) -> Tensor:

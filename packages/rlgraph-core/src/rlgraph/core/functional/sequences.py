@@ -50,3 +50,47 @@ def values_of_next_states(
     last = bootstrap_values[-1] if per_step else bootstrap_values
     following = ops.concat([values[1:], last[None]], axis=0)
     return following if ends is None else ops.where(ends, bootstrap_values, following)
+
+
+def n_step_rewards(
+    ops: Any, rewards: Tensor, valid: Tensor, n_step: int, discount: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``r_t + g r_t+1 + .. + g^(k-1) r_t+k-1``, ``g^k`` and the row ``t + k - 1``, each ``[T, B]``.
+
+    k is `n_step`, or smaller where the sequence ends earlier (Sutton and Barto, 2018, section 7.1).
+
+    Args:
+        ops: the operations.
+        rewards: of the steps, ``[T, B]``.
+        valid: the steps of each sequence, which come before its padding, ``[T, B]`` (bool). Padding has the sum 0 and
+            the factor 1.
+        n_step: the largest k, at most T.
+        discount: g.
+    """
+    sums, factors = ops.zeros_like(rewards), ops.ones_like(rewards)
+    rows = ops.expand_dims(ops.arange(ops.shape(rewards)[0]), 1)
+    lasts = ops.broadcast_to(rows, ops.shape(rewards))
+    for k in range(n_step):
+        inside = ops.pad(valid[k:], ((0, k), (0, 0))) if k else valid
+        later = ops.pad(rewards[k:], ((0, k), (0, 0))) if k else rewards
+        sums = sums + ops.where(inside, factors * later, ops.zeros_like(sums))
+        factors = ops.where(inside, discount * factors, factors)
+        if k:
+            lasts = lasts + ops.astype(inside, "int64")
+    return sums, factors, lasts
+
+
+def sequence_priorities(ops: Any, errors: Tensor, valid: Tensor, eta: float) -> Tensor:
+    """``eta * max |error| + (1 - eta) * mean |error|`` over the steps of each sequence: ``[T, B] -> [B]``.
+
+    Kapturowski et al. (2019), section 2.3, https://openreview.net/forum?id=r1lyTjAqYX.
+
+    Args:
+        ops: the operations.
+        errors: of the steps, ``[T, B]``.
+        valid: the steps of each sequence, ``[T, B]`` (bool); padding does not count.
+        eta: in [0, 1].
+    """
+    sizes = ops.where(valid, ops.abs(errors), ops.zeros_like(errors))
+    counts = ops.maximum(ops.sum(ops.astype(valid, "float"), axis=0), 1.0)
+    return eta * ops.max(sizes, axis=0) + (1.0 - eta) * ops.sum(sizes, axis=0) / counts

@@ -82,7 +82,7 @@ class TensorSpec:
         if any(isinstance(dim, SymbolicDim) for dim in shape):
             raise ValueError(f"{self} has no Space: only the two leading sizes may be unknown")
         options: dict[str, Any] = {}
-        time_major = bool(ranks) and (_is_time(ranks[0]) or _is_batch(*ranks[1:]))
+        time_major = bool(ranks) and (_is_time(ranks[0]) or _is_batch(*ranks[1:]) or _is_steps(*ranks))
         names = ("add_time_rank", "add_batch_rank") if time_major else ("add_batch_rank", "add_time_rank")
         for name, dim in zip(names, ranks, strict=False):
             options[name] = True if isinstance(dim, SymbolicDim) else int(dim)
@@ -109,6 +109,15 @@ def _is_batch(dim: int | SymbolicDim = 0) -> bool:
     if isinstance(dim, RankSize):
         return dim.rank == "batch"
     return isinstance(dim, SymbolicDim) and dim.symbols == {"B"}
+
+
+def _is_steps(first: int | SymbolicDim, second: int | SymbolicDim = 0) -> bool:
+    """Whether sizes are a fixed number of steps and a batch that is not the argument's, such as a memory's records."""
+    return (
+        not isinstance(first, SymbolicDim | RankSize)
+        and isinstance(second, SymbolicDim)
+        and not _is_time(second)
+    )
 
 
 def _scalar(bound: Any) -> float | int | None:

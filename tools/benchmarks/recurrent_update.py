@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""A recurrent update of A2C, 128 steps of 16 environments through LSTMs of 64 units, against one by hand."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from measure import arguments, report, use_one_thread
+
+TARGET = 1.10
+STEPS, ENVIRONMENTS, UNITS = 128, 16, 64
+DISCOUNT, VALUE_WEIGHT, ENTROPY_WEIGHT = 0.99, 0.5, 0.01
+LEARNING_RATE, EPSILON = 3e-4, 1e-5
+BATCHES = 8
+
+
+def make_executor(backend: str) -> Any:
+    """That of the agent; its API method ``update(records, beginnings)`` makes one step of the optimizer."""
+    from rlgraph.agents import Agent
+    from rlgraph.spaces import FloatBox, IntBox
+
+    spec = {
+        "type": "a2c",
+        "rollout_length": STEPS,
+        "discount": DISCOUNT,
+        "weight_vf": VALUE_WEIGHT,
+        "weight_entropy": ENTROPY_WEIGHT,
+        "network_spec": [
+            {"type": "dense", "units": UNITS, "activation": "tanh"},
+            {"type": "lstm", "units": UNITS},
+        ],
+        "optimizer_spec": {"type": "adam", "learning_rate": LEARNING_RATE, "epsilon": EPSILON},
+    }
+    spaces = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
+    return Agent.from_spec(spec, backend=backend, seed=1, execution_spec={"threads": 1}, **spaces).executor
+
+
+def random_batch(seed: int) -> dict[str, Any]:
+    """A rollout in which an episode has 50 steps in the mean."""
+    import numpy as np
+
+    rng, shape = np.random.default_rng(seed), (STEPS, ENVIRONMENTS)
+
+    def floats(*sizes: int) -> Any:
+        return rng.normal(size=sizes).astype(np.float32)
+
+    terminals, states, reached = rng.random(shape) < 0.02, floats(*shape, 4), floats(*shape, 4)
+    goes_on = ~terminals[:-1]
+    reached[:-1][goes_on] = states[1:][goes_on]
+    records = {
+        "states": states,
+        "next_states": reached,
+        "actions": rng.integers(0, 2, shape),
+        "rewards": floats(*shape),
+        "terminals": terminals,
+        "ends": terminals,
+        "weights": np.ones(shape, np.float32),
+        "begins": np.concatenate([np.zeros_like(terminals[:1]), terminals[:-1]]),
+    }
+    beginnings = {
+        part: {"lstm_1": (floats(ENVIRONMENTS, UNITS), floats(ENVIRONMENTS, UNITS))}
+        for part in ("policy", "value_function")
+    }
+    return {"records": records, "beginnings": beginnings}
+
+
+def main() -> None:
+    options = arguments(__doc__).parse_args()
+    use_one_thread()
+    import against_hand
+    import numpy as np
+    from recurrent_by_hand_torch import Update
+    from subject import DISTRIBUTIONS
+
+    batches = [random_batch(seed) for seed in range(BATCHES)]
+    executor = make_executor(options.backend)
+    program, progress = executor.program("update"), np.zeros((), np.float32)
+    subjects: dict[str, Any] = {
+        "by hand": Update(executor.get_weights()),
+        "rlgraph": lambda batch: program(batch["records"], batch["beginnings"], progress)["loss"],
+    }
+    title = f"recurrent update of A2C, {options.backend}"
+    rows = against_hand.rows(executor, subjects, batches, TARGET, blocks=10, clock=time.process_time)
+    report(title, rows, DISTRIBUTIONS[options.backend], options.json)
+
+
+if __name__ == "__main__":
+    main()
