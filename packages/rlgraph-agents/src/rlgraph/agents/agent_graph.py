@@ -333,9 +333,7 @@ class AgentGraph(Component):
 
     def _of_steps(self, records: Any, beginnings: Any) -> dict[str, Any]:
         """What an algorithm learns from, of transitions or rollouts."""
-        observations, next_observations = (
-            self.observed(records[name]) for name in ("states", "next_states")
-        )
+        observations, next_observations = (self.observed(records[name]) for name in ("states", "next_states"))
         if beginnings is not None:
             observations |= {
                 "internal_states": beginnings,
