@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import LSTM, Dense, QPolicy, ReplayedSequences, SequenceReplay
-from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.components import LSTM, SGD, Dense, QPolicy, ReplayedSequences, SequenceReplay
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -28,10 +28,24 @@ class Replaying(Component):
     def __init__(self, n_step=1, burn_in=K):
         self.policy = QPolicy([Dense(4, "tanh", scope="dense"), LSTM(UNITS, scope="lstm")], IntBox(3))
         self.sequences = ReplayedSequences(burn_in, n_step, 0.9)
-        super().__init__(self.policy, self.sequences, scope="replaying")
+        self.optimizer = SGD(1.0, scope="optimizer")
+        super().__init__(self.policy, self.sequences, self.optimizer, scope="replaying")
+
+    @rlgraph_api
+    def learn(self, records):
+        """A step down the sum of the first values of all items."""
+        values = self._call(records, None)["values"]
+        return self.optimizer.step(self.policy.variables(), self._sum(values))
+
+    @graph_fn
+    def _sum(self, ops, values):
+        return ops.sum(values[:, 0])
 
     @rlgraph_api
     def call(self, records, importance_weights=None):
+        return self._call(records, importance_weights)
+
+    def _call(self, records, importance_weights):
         items = self.sequences.get_items(records, importance_weights)
         sequences = {"states": items["states"], **items.pop("sequences")}
         seen = {"states": items["states"], "sequences": sequences}
@@ -63,15 +77,15 @@ def example(lengths=(4, 2, 1), seed=0):
     }
 
 
-def subject(**options):
+def subject(backend="numpy", records=RECORDS, **options):
     spaces = {
-        "records": RECORDS,
+        "records": records,
         "importance_weights": FloatBox(add_batch_rank=True),
         "states": FloatBox(shape=(2,), add_batch_rank=True),
         "internal_states": Dict(policy=Dict(lstm=Tuple(STATE, STATE)), add_batch_rank=True),
     }
     return ComponentTest(
-        Replaying(**options), spaces, backend="numpy", seed=3, execution_spec={"dtype": "float64"}
+        Replaying(**options), spaces, backend=backend, seed=3, execution_spec={"dtype": "float64"}
     )
 
 
@@ -114,6 +128,26 @@ def test_the_states_before_do_not_count_after_a_beginning():
     same = np.isclose(before.reshape(T, 3, 3), after).all(axis=2)
     assert same[:, 0].all() and same[0, 2]  # begin within the burn-in, and after it
     assert not same[0, 1]
+
+
+def test_no_gradient_flows_into_the_burn_in(trainer):
+    """The step is that of sequences without burn-in, from the internal states that it led to."""
+    records = example()
+    whole, held = subject(trainer), records["beginnings"]["policy"]["lstm"]
+    for t in range(K):
+        kept = ~records["begins"][:, t, None]
+        held = tuple(state * kept for state in held)
+        acted = whole.test("act", records["states"][:, t], {"policy": {"lstm": held}})
+        held = acted["internal_states"]["policy"]["lstm"]
+    space = {name: box.without_ranks() for name, box in RECORDS.items()}
+    space |= {"states": FloatBox(shape=(T + 1, 2)), "begins": BoolBox(shape=(T,))}
+    late = subject(trainer, Dict(space, add_batch_rank=True), burn_in=0)
+    rest = {"states": records["states"][:, K:], "begins": records["begins"][:, K:]}
+    whole.test("learn", records)
+    late.test("learn", {**records, **rest, "beginnings": {"policy": {"lstm": held}}})
+    expected = late.executor.get_weights()
+    for name, value in whole.executor.get_weights().items():
+        np.testing.assert_allclose(value, expected[name], atol=1e-9, err_msg=name)
 
 
 def test_a_memory_keeps_sequences():
