@@ -87,14 +87,6 @@ def test_actions_that_nobody_takes(kind, actions):
             make({"type": kind, **KINDS[kind]}, **spaces_of(action_space, "vector"))
 
 
-@pytest.mark.parametrize("option", ["network_spec", "value_network_spec"])
-def test_recurrence_where_there_is_none(option):
-    spec = {"type": "sac", option: [{"type": "lstm", "units": 4}]}
-    for make in (Agent.check_spec, Agent.from_spec):
-        with pytest.raises(SpecError, match="expected no recurrent layers.* PPO and A2C take them"):
-            make(spec, **spaces_of(ACTIONS["bounded"][0], "vector"))
-
-
 def test_states_without_a_default_network():
     states = Dict(camera=STATES["picture"], speed=FloatBox(shape=(2,)))
     for kind, make in itertools.product(KINDS, (Agent.check_spec, Agent.from_spec)):

@@ -128,7 +128,10 @@ def _component_family(family: str, components: Mapping[str, Any]) -> dict[str, A
         _IMPORT,
     ]
     if family in STACKS:
-        items = {"$ref": f"#/$defs/{STACKS[family]}"}
+        items: dict[str, Any] = {"$ref": f"#/$defs/{STACKS[family]}"}
+        if family == "network":
+            units = {"type": "integer", "minimum": 1, "description": "the units of a dense layer with ReLU"}
+            items = {"anyOf": [items, units]}
         choices.insert(0, {"type": "array", "items": items})
         # A container state has a stack for each of its parts, by path.
         choices.append(

@@ -145,6 +145,28 @@ def test_no_layer_of_a_network_has_state():
         NeuralNetwork([{"type": "sequence"}])
 
 
+def test_a_number_is_a_dense_layer():
+    short = ComponentTest(NeuralNetwork([3, {"type": "gru", "units": 2}, 4]), INPUTS, backend="numpy")
+    layers = [
+        {"type": "dense", "units": 3, "activation": "relu"},
+        {"type": "gru", "units": 2},
+        {"type": "dense", "units": 4, "activation": "relu"},
+    ]
+    long = ComponentTest(NeuralNetwork(layers), INPUTS, backend="numpy")
+    for network in (short, long):
+        assert [layer.scope for layer in network.component.layers] == ["dense-0", "gru-1", "dense-2"]
+    weights = long.executor.get_weights()
+    assert weights["dense-0/weights"].shape == (3, 3)
+    np.testing.assert_equal(short.executor.get_weights(), weights)
+    assert [layer.activation for layer in short.component.layers[::2]] == ["relu", "relu"]
+
+
+@pytest.mark.parametrize("units", [0, -3, True, 2.5])
+def test_a_number_that_is_no_number_of_units(units):
+    with pytest.raises(SpecError, match=rf"net\[1\]: expected a layer spec, or the units .* given {units!r}"):
+        NeuralNetwork.from_spec([64, units], path="net")
+
+
 def test_a_layer_without_a_type():
     with pytest.raises(SpecError, match=r"net\[1\].type: missing; a layer is a mapping with 'type', given"):
         NeuralNetwork.from_spec([LAYERS[0], {"units": 4}], path="net")

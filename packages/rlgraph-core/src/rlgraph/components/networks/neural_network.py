@@ -23,6 +23,9 @@ from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import Component, SpecError
 from rlgraph.core.specs.spec_paths import locate
 
+#: The activation of a dense layer that is given as its number of units.
+ACTIVATION = "relu"
+
 
 class NeuralNetwork(LayerChain):
     """Layers applied in sequence or as any acyclic graph.
@@ -33,8 +36,8 @@ class NeuralNetwork(LayerChain):
     step, with time rank, in either order, sequences.
 
     Args:
-        layers: layers or their specs; layers without a scope are named after type and position.
-            None with `outputs`.
+        layers: layers or their specs; 64 is a dense layer of 64 units with ReLU. Layers without a scope are named after
+            type and position. None with `outputs`.
         fold_time_rank: time is folded into the batch ahead of the first layer, ``[B, T, ...] -> [B * T, ...]``, for
             layers without time rank; inputs without time rank stay. The layers of this library do not need this.
         unfold_time_rank: time is unfolded after the last layer; default: as `fold_time_rank`.
@@ -95,7 +98,7 @@ class NeuralNetwork(LayerChain):
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
-        """As `Specifiable.from_spec`; a list is one of layer specs."""
+        """As `Specifiable.from_spec`; a list is one of layers or their specs."""
         if isinstance(spec, list | tuple):
             where = path or cls.__name__
             spec = {"layers": [_layer(layer, f"{where}[{i}]", i) for i, layer in enumerate(spec)]}
@@ -156,6 +159,13 @@ def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGra
 
 
 def _layer(spec: Any, path: str, position: int) -> Component:
+    if isinstance(spec, int | float):
+        if type(spec) is not int or spec < 1:
+            raise SpecError(
+                f"expected a layer spec, or the units of a dense layer, an integer >= 1, given {spec!r}",
+                path=path,
+            )
+        spec = {"type": "dense", "units": spec, "activation": ACTIVATION}
     if isinstance(spec, dict) and "type" not in spec:
         raise SpecError(f"missing; a layer is a mapping with 'type', given {spec!r}", path=f"{path}.type")
     if isinstance(spec, dict) and "scope" not in spec:
