@@ -52,7 +52,7 @@ class NeedsPygame(Counting):
 class Always:
     """Does action 0."""
 
-    internal_states = None
+    internal_states = masked = None
 
     def resize(self, slots):
         pass

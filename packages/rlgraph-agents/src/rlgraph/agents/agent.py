@@ -431,6 +431,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
         callbacks: Callback | list[Callback] | None = None,
         stop: Callback | list[Callback] | None = None,
         progress_bar: bool = False,
+        folder: str | Path | None = None,
+        wandb: Mapping[str, Any] | None = None,
         **worker_options: Any,
     ) -> TrainingResult:
         """Train in an environment; a thin front of `rlgraph.workers.SingleThreadedWorker`.
@@ -442,26 +444,37 @@ class Agent(Specifiable, metaclass=AgentMeta):
             callbacks: told what happens; see `rlgraph.workers.Callback`.
             stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             progress_bar: show a live line (`rlgraph.workers.LiveProgress`).
+            folder: a run folder to write, as ``rlgraph train`` does: metrics, episodes, evaluations, checkpoints. An
+                earlier run there is moved aside. Options of the worker then have the defaults of a run.
+            wandb: with `folder`, log to Weights & Biases as well: ``{"project": ...}`` (`rlgraph.runs.WandbSpec`).
             worker_options: further arguments of the worker; default: those of the agent's preset, in its environment.
 
         Raises:
-            SpecError: an option is wrong.
+            SpecError: an option is wrong; or with `folder`, the agent or the environment has no JSON form.
         """
         from rlgraph.workers import LiveProgress, SingleThreadedWorker
+        from rlgraph.workers.listeners import as_list
 
         check_arguments(SingleThreadedWorker, worker_options, "learn")
         if num_envs is not None:
             worker_options["num_envs"] = num_envs
         if env is None and self.preset is not None:
             worker_options = {**self.preset.worker_options, **worker_options}
-        told: list[Any] = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
-        worker = SingleThreadedWorker(self, self._environment(env), **worker_options)
-        try:
-            with LiveProgress() if progress_bar else nullcontext() as progress:
-                listening = [callback for callback in (progress, *told) if callback is not None]
-                return worker.execute_timesteps(timesteps, callbacks=listening, stop=stop)
-        finally:
-            worker.terminate()
+        if wandb is not None and folder is None:
+            raise SpecError("expected folder= beside it, the folder of the run", path="learn.wandb")
+        told, environment = [*as_list(callbacks), *as_list(stop, "stop")], self._environment(env)
+        with LiveProgress() if progress_bar else nullcontext() as progress:
+            listening = [*as_list(progress), *told]
+            if folder is not None:
+                from rlgraph.runs.training import record
+
+                options = {**worker_options, "wandb": wandb}
+                return record(self, environment, timesteps, folder, options, listening).training
+            worker = SingleThreadedWorker(self, environment, **worker_options)
+            try:
+                return worker.execute_timesteps(timesteps, callbacks=listening)
+            finally:
+                worker.terminate()
 
     def evaluate(self, episodes: int = 10, *, env: Any = None, seed: int | None = None) -> Evaluation:
         """Play whole episodes greedily in fresh environments; nothing is observed or learned.

@@ -68,10 +68,9 @@ class AgentGraph(Component):
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if "update" in algorithm.api_methods() else {"update"}
         off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
-        if preprocessor is not None and preprocessor.has_state and algorithm.recurrent_parts:
-            off |= {
-                "get_greedy_actions"
-            }  # host states and networks' states in one plan differ in their batch symbol
+        if preprocessor is not None and preprocessor.has_state and (algorithm.recurrent_parts or masked):
+            # Host states, and networks' states or masks, differ in their batch symbol in one plan.
+            off |= {"get_greedy_actions"}
         super().__init__(*parts, scope=scope, switched_off_apis=off)
         # The algorithm's further API methods are the agent's as well.
         for name in algorithm.api_methods():
@@ -175,7 +174,7 @@ class AgentGraph(Component):
             results = {"states": seen["output"], "internal_states": seen["internal_states"]}
         return results if masked is None else {**results, "states": masked.join(results["states"], mask)}
 
-    def _observed(self, states: Any) -> dict[str, Any]:
+    def observed(self, states: Any) -> dict[str, Any]:
         """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
         masked = self.seen_masked
         rest, mask = (states, None) if masked is None else masked.split(states)
@@ -239,7 +238,7 @@ class AgentGraph(Component):
         self, method: str, states: Any, internal_states: Any, time_percentage: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Actions, with internal states if there are any; and what else the algorithm returned."""
-        observations, times = self._observed(states), self._times(method, time_percentage)
+        observations, times = self.observed(states), self._times(method, time_percentage)
         recurrent, noisy = self.algorithm.recurrent_parts, self._noisy_parts()
         if recurrent or noisy:
             observations["internal_states"] = internal_states
@@ -334,9 +333,7 @@ class AgentGraph(Component):
 
     def _of_steps(self, records: Any, beginnings: Any) -> dict[str, Any]:
         """What an algorithm learns from, of transitions or rollouts."""
-        observations, next_observations = (
-            self._observed(records[name]) for name in ("states", "next_states")
-        )
+        observations, next_observations = (self.observed(records[name]) for name in ("states", "next_states"))
         if beginnings is not None:
             observations |= {
                 "internal_states": beginnings,
@@ -351,11 +348,11 @@ class AgentGraph(Component):
     def _of_sequences(self, records: Any, weights: Any) -> dict[str, Any]:
         """What an algorithm learns from, of sequences: their steps as items."""
         items = self.sequences.get_items(records, weights)
-        observations, reached = self._observed(items.pop("states")), self._observed(items.pop("next_states"))
+        observations, reached = self.observed(items.pop("states")), self.observed(items.pop("next_states"))
         sequences = {**items.pop("sequences"), "states": observations["states"]}
         if "burn_in" in sequences:
             before = sequences["burn_in"]
-            states = self._observed(before["states"])["states"]
+            states = self.observed(before["states"])["states"]
             sequences["burn_in"] = {"states": states, "resets": before["resets"]}
         observations["sequences"] = sequences
         next_observations = {**reached, "sequences": sequences, "after": items.pop("after")}
@@ -378,7 +375,7 @@ def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
     _, *arguments = inspect.signature(own).parameters
 
     def of_states(self: AgentGraph, states: Any) -> Any:
-        return getattr(self.algorithm, name)(self._observed(states))
+        return getattr(self.algorithm, name)(self.observed(states))
 
     def of_records(
         self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None

@@ -125,9 +125,9 @@ def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | No
             value = value.model_dump()
         elif name == "execution_spec" and value is not None:
             value = {key: item for key, item in value.items() if key not in ("seed", "choices")} or None
-        if name not in ("backend", "seed") and value is not None and (name != "env" or _is_json(value)):
+        if name not in ("backend", "seed") and value is not None and (name != "env" or is_json(value)):
             spec[name] = value
-    return spec if _is_json(spec) else None
+    return spec if is_json(spec) else None
 
 
 def _name_of(kind: type) -> str:
@@ -139,7 +139,8 @@ def _name_of(kind: type) -> str:
     return place_of(kind)
 
 
-def _is_json(value: Any) -> bool:
+def is_json(value: Any) -> bool:
+    """Whether JSON can hold `value`."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):

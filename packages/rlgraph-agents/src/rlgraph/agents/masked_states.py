@@ -77,7 +77,7 @@ class MaskedStates:
         """
         taken, boxes = space.flatten_sample(actions), space.flatten()
         for path, mask in self.mask_space.flatten_sample(states[self.name]).items():
-            index = np.asarray(taken[path], np.int64) - boxes[path].low
+            index = np.asarray(taken[path] - boxes[path].low, np.int64)
             legal = np.take_along_axis(np.asarray(mask, bool), index[..., np.newaxis], axis=-1)
             if not legal.all():
                 return int(np.argwhere(~legal)[0, 0])

@@ -32,15 +32,13 @@ class SAC(Algorithm):
 
     Args:
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
-        network_spec: layers of the policy; default: what suits the states, see `default_network`.
-        value_network_spec: layers of each critic, or of its states if they are not floats ``[N]`` or recurrent.
-        target_entropy, initial_alpha: what the temperature aims at (`default_target_entropy`), and where it starts.
-        tau: the critics' share in the targets' new values per update.
+        network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
+        target_entropy, initial_alpha, tau: the temperature's aim and start; the critics' share in new targets.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
     experience = Replay.of(
-        update_spec={"update_interval": 1, "batch_size": 256}, memory_spec={"capacity": 100_000}
+        memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
     )
 
     def __init__(
@@ -70,8 +68,8 @@ class SAC(Algorithm):
         new = partial(QPolicy, layers, action_space) if discrete else partial(SACValueNetwork, *networks)
         self.critics = [new(scope=f"critic-{i}") for i in range(2)]
         self.targets = [Target(critic, tau) for critic in self.critics]
-        self.temperature = EntropyTemperature(initial_alpha)
         entropy = default_target_entropy(action_space) if target_entropy is None else target_entropy
+        self.temperature = EntropyTemperature(initial_alpha)
         self.loss = SACLoss(entropy, discrete=bool(discrete))
         stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
         self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("actor", "critic", "alpha")}

@@ -10,6 +10,7 @@ from rlgraph.environments.factory import make_environment, make_environments, ma
 from rlgraph.environments.faulty_env import FaultyEnv
 from rlgraph.environments.grid_world import GridWorld
 from rlgraph.environments.gym_env import OpenAIGymEnv
+from rlgraph.environments.legal_moves import LegalMoves
 from rlgraph.environments.native_vector_env import NativeVectorEnv
 from rlgraph.environments.partially_observed_env import PartiallyObservedEnv
 from rlgraph.environments.process_vector_env import ProcessVectorEnv
@@ -29,6 +30,7 @@ __all__ = [
     "FaultyEnv",
     "Finding",
     "GridWorld",
+    "LegalMoves",
     "NativeVectorEnv",
     "OpenAIGymEnv",
     "PartiallyObservedEnv",

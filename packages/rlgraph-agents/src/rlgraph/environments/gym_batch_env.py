@@ -51,16 +51,20 @@ class GymBatchEnv(VectorEnv):
 
     def _look_for_masks(self) -> None:
         """Takes up the masks that the infos of a reset have, if they have any."""
-        _, infos = self._reset(None)
-        first = each_info(infos, self.num_environments)[0]
-        self._masks = find_masks(self.state_space, self.action_space, first)
+        try:
+            _, infos = self._reset(None)
+            first = each_info(infos, self.num_environments)[0]
+            self._masks = find_masks(self.state_space, self.action_space, first)
+        except BaseException as error:
+            raise_interruption(error)
+            raise fault_of(error, f"{self.name}, step 0 of all environments") from error
         if self._masks is not None:
             self.state_space = self._masks.state_space
 
     def _with_masks(self, states: Rows, infos: Mapping[str, Any]) -> Rows:
         """States with the masks of these infos; the same states where there are none."""
         if self._masks is None:
-            check_unmasked(infos)
+            check_unmasked(self.state_space, infos)
             return states
         return self._masks.join(states, self._mask_rows(each_info(infos, self.num_environments)))
 

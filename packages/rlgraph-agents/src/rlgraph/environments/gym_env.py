@@ -11,7 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.gym_factory import gym_environment
 from rlgraph.environments.gym_masks import METHOD, GymMasks, check_unmasked, find_masks
 from rlgraph.environments.gym_states import gym_state, has_known_state, set_gym_state
@@ -109,7 +109,10 @@ class OpenAIGymEnv(Environment):
         except Exception:
             return None, None  # the next reset reports it
         self._seed = None
-        return find_masks(self.state_space, self.action_space, info, method), first
+        try:
+            return find_masks(self.state_space, self.action_space, info, method), first
+        except EnvironmentFault as fault:
+            raise fault_of(fault, f"{self.name}, step 0") from None
 
     @property
     def name(self) -> str:
@@ -130,7 +133,7 @@ class OpenAIGymEnv(Environment):
         """The observation as a state; if its kind of number differs from the Space, translation stays on."""
         if self._masks is not None:
             return self._masks.join(self._to_state(observation), self._masks.of(info))
-        check_unmasked(info)
+        check_unmasked(self.state_space, info)
         if self._untranslated and np.asarray(observation).dtype.kind != self._kind:
             self._untranslated = False
         return self._to_state(observation)

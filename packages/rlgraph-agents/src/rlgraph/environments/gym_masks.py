@@ -78,7 +78,7 @@ def find_masks(
     Raises:
         EnvironmentFault: its mask does not fit its actions.
     """
-    if isinstance(states, Dict) and NAME in states:
+    if has_mask_part(states):
         return None
     if NAME in info:
         masks = masks_of(actions, info[NAME])
@@ -89,9 +89,14 @@ def find_masks(
     return None
 
 
-def check_unmasked(info: Any) -> None:
+def has_mask_part(states: Space) -> bool:
+    """Whether states have a part for masks of their own, as in PettingZoo's environments."""
+    return isinstance(states, Dict) and NAME in states
+
+
+def check_unmasked(states: Space, info: Any) -> None:
     """Raises `EnvironmentFault` if an environment without masks begins to give them."""
-    if isinstance(info, Mapping) and NAME in info:
+    if isinstance(info, dict) and NAME in info and not has_mask_part(states):
         raise EnvironmentFault(
             f"info has {NAME!r}, which that of the first reset had not: give it in every reset and step."
         )

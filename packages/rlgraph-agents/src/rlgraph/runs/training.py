@@ -6,17 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.agent_spec import is_json, stored_spec
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError, data_specs
+from rlgraph.core import NumericalError, SpecError, data_specs
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.errors import StorageError
 from rlgraph.runs.records import read_episodes, read_evaluations
+from rlgraph.runs.run_files import without
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
@@ -29,6 +32,28 @@ from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAt
 
 #: Offset from the seeds of evaluations during training.
 FINAL_EVALUATION_SEED = 777_000_777
+#: Argument of the worker -> its section and key in a run's document.
+PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        **{
+            name: ("worker", name)
+            for name in (
+                "num_envs",
+                "frameskip",
+                "max_timesteps_per_episode",
+                "vectorization",
+                "processes",
+                "step_timeout",
+                "max_restarts",
+            )
+        },
+        "validate": ("worker", "validate_states"),
+        "report_interval": ("logging", "report_interval"),
+        "evaluation_interval": ("evaluation", "interval"),
+        "evaluation_episodes": ("evaluation", "episodes"),
+        "checkpoint_interval": ("checkpoints", "interval"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -70,9 +95,69 @@ def train(
         RunFolderError: another process trains in the folder.
         StorageError: a write failed, e.g. the disk is full; earlier checkpoints are intact.
     """
-    folder = Path(folder).absolute()  # an environment may change the working directory
     run = complete(spec)
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
+    return _train_in(folder, run, agent, callbacks)
+
+
+@interruptible()
+@data_specs()
+def record(
+    agent: Agent,
+    environment: Any,
+    steps: int,
+    folder: str | Path,
+    options: Mapping[str, Any],
+    callbacks: Sequence[Callback] = (),
+) -> RunSummary:
+    """Train an agent as `train` does; the run ends with its last policy.
+
+    Args:
+        agent: the agent; it may have learned before.
+        environment: environment spec, as data.
+        steps: environment steps.
+        folder: the run folder.
+        options: arguments of the worker, and ``wandb``; default: those of a run's document.
+        callbacks: additional callbacks.
+
+    Raises:
+        SpecError: a document cannot describe the agent or the environment, or an option is wrong.
+    """
+    spec = stored_spec(type(agent), agent._arguments)
+    if spec is None or not is_json(environment):
+        what = "the agent" if spec is None else f"the environment {environment!r}"
+        raise SpecError(
+            f"{what} has no JSON form, which the run's document needs: give names and mappings instead of objects, or "
+            "leave out folder=",
+            path="folder",
+        )
+    # The environment gives the Spaces.
+    spec = without(spec, "env", "state_space", "action_space")
+    spec["execution_spec"] = {
+        "threads": agent.executor.execution.threads,
+        **(spec.get("execution_spec") or {}),
+    }
+    document: dict[str, Any] = {
+        "agent": spec,
+        "environment": environment,
+        "backend": agent.executor.backend.name,
+        "steps": steps,
+        "seed": agent.seed,
+        "evaluation": {"policy": LAST},
+    }
+    places = {**PLACES, "wandb": ("logging", "wandb")}
+    for name, value in options.items():
+        if name not in places:
+            raise SpecError(
+                "a run's document has no such option: leave it out, or folder=", path=f"learn.{name}"
+            )
+        section, key = places[name]
+        document.setdefault(section, {})[key] = value
+    return _train_in(folder, complete(document), agent, callbacks)
+
+
+def _train_in(folder: str | Path, run: RunSpec, agent: Agent, callbacks: Sequence[Callback]) -> RunSummary:
+    folder = Path(folder).absolute()  # an environment may change the working directory
     agent.learner.check_can_learn()
     with Run(folder, run, agent) as begun:
         earlier = keep_earlier_run(folder)
@@ -137,18 +222,7 @@ class Run:
         self.worker = SingleThreadedWorker(
             agent,
             spec.environment,
-            num_envs=spec.worker.num_envs,
-            frameskip=spec.worker.frameskip,
-            max_timesteps_per_episode=spec.worker.max_timesteps_per_episode,
-            vectorization=spec.worker.vectorization,
-            validate=spec.worker.validate_states,
-            processes=spec.worker.processes,
-            step_timeout=spec.worker.step_timeout,
-            max_restarts=spec.worker.max_restarts,
-            report_interval=spec.logging.report_interval,
-            evaluation_interval=spec.evaluation.interval,
-            evaluation_episodes=spec.evaluation.episodes,
-            checkpoint_interval=spec.checkpoints.interval,
+            **{name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()},
             store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
         )
 
@@ -165,6 +239,12 @@ class Run:
                 returns, lengths = read_episodes(self.path)
                 state = self.state.worker.model_dump()
                 self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
+            elif self.agent.timesteps or self.agent.updates:  # a document cannot make this agent
+                self.folder.departures.append(
+                    f"step 0: the agent had observed {self.agent.timesteps} steps and done {self.agent.updates} updates"
+                )
+                self.agent.flush_buffers()
+                self.folder.store_checkpoint(self.worker)
             result = self._train([self.folder, *callbacks])
             final = None if result.interrupted else self._evaluate()
             summary = RunSummary(self.path, result, final, tuple(self.folder.departures))

@@ -25,7 +25,7 @@ _STEPS, _EPISODES, _RETURN = "steps", "episodes", "return"
 
 #: Name -> meaning, in the order of the columns of ``metrics.csv``.
 METRICS: dict[str, Metric] = {
-    "timesteps": Metric("Environment steps of the run, all environments together.", _STEPS),
+    "timesteps": Metric("Environment steps that the agent has observed, all environments together.", _STEPS),
     "episodes": Metric("Episodes that ended.", _EPISODES),
     "updates": Metric("Updates the agent has done.", "updates"),
     "mean_return": Metric("Mean undiscounted return of the last 100 training episodes.", _RETURN),

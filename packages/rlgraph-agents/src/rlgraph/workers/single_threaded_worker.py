@@ -120,8 +120,10 @@ class SingleThreadedWorker:
         self.callbacks: list[Callback] = []
         self.evaluations: list[Evaluation] = []
         self.episodes = Episodes(self.num_envs)
-        #: Steps done; steps thrown away because their environment was restarted.
-        self.timesteps = self.dropped_steps = 0
+        #: Steps that the agent has observed, those before this worker included.
+        self.timesteps = agent.timesteps
+        #: Steps thrown away because their environment was restarted.
+        self.dropped_steps = 0
         self._limit = max_timesteps_per_episode
         self._listeners = Listeners([])
         self._schedule = RunSchedule(self)

@@ -49,6 +49,10 @@ def update_of(change):
     return update
 
 
+def unmasked(observations):
+    return {name: part for name, part in observations.items() if name != "action_mask"}
+
+
 def remembers(agent):
     return agent.actor.internal_states is not None
 
@@ -280,6 +284,21 @@ class FailsToBuild(A2C):
 @broken("spaces/states")
 class FailsToBuildWithDicts(FailsToBuild):
     states = Dict(x=float)
+
+
+@broken("masks/legal_actions")
+class ExploresIllegalActions(A2C):
+    @rlgraph_api
+    def act(self, observations):
+        return self.policy.get_stochastic_action(unmasked(observations))
+
+
+@broken("masks/log_probabilities_with_masks")
+class RemembersNoMasks(A2CAgent):
+    def observe(self, states=None, **kwargs):
+        if isinstance(states, dict):
+            states = {**states, "action_mask": np.ones_like(states["action_mask"])}
+        super().observe(states=states, **kwargs)
 
 
 @broken("faults/bad_steps")

@@ -55,6 +55,25 @@ def test_the_logarithm_of_the_temperature(backend):
     test.test(("alpha_loss_per_item", arguments), expected_outputs=2.0 * np.log(0.5) * ALPHA, decimals=5)
 
 
+def test_the_target_entropy_of_possible_actions(backend):
+    """Of 3, 1 and all 4 actions it is log(3) / log(4), 0 and 1 of the whole; impossible ones add nothing."""
+    spaces = {
+        "alpha": FloatBox(),
+        "log_probs_sampled": FloatBox(shape=(4,), add_batch_rank=True),
+        "action_mask": BoolBox(shape=(4,), add_batch_rank=True),
+    }
+    mask = np.array([[1, 1, 0, 1], [0, 0, 1, 0], [1, 1, 1, 1]], bool)
+    logits = np.where(mask, np.random.default_rng(0).normal(size=(3, 4)), -1e30)
+    expected = []
+    for row, share in zip(logits, (np.log(3) / np.log(4), 0.0, 1.0), strict=True):
+        p = np.exp(row) / np.exp(row).sum()
+        entropy = -sum(q * np.log(q) for q in p if q > 0)
+        expected.append(-0.3 * (share * 1.2 - entropy))
+    test = ComponentTest(SACLoss(1.2, discrete=True), spaces, backend=backend)
+    given = {"alpha": 0.3, "log_probs_sampled": logits, "action_mask": mask}
+    test.test(("alpha_loss_per_item", given), expected_outputs=np.array(expected), decimals=5)
+
+
 def test_weights_and_discounts(backend):
     spaces = {**SPACES, "weights": FLOATS, "discounts": FLOATS}
     test = ComponentTest(SACLoss(discount=0.9), spaces, backend=backend)

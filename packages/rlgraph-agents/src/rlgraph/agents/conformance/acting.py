@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,35 +21,54 @@ from rlgraph.agents.conformance.subject import (
 )
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.experience.messages import unpack_message
+from rlgraph.agents.nested_arrays import map_arrays
 
 DRAWS = 4000
 
 
-def _need_probabilities(agent: Agent) -> None:
+def need_probabilities(agent: Agent) -> None:
     policy = getattr(agent.learner.graph.algorithm, "policy", None)
     if not hasattr(policy, "get_log_likelihood"):
         raise NotApplicable("its policy is not stochastic: there is no get_log_likelihood")
 
 
-def _log_probabilities(
-    subject: AgentUnderTest, dtype: str, tolerance: float, options: dict[str, Any]
+def check_log_probabilities(
+    subject: AgentUnderTest,
+    dtype: str,
+    tolerance: float,
+    options: dict[str, Any],
+    sample: Callable[[np.random.Generator], Any] = lambda rng: rng.normal(size=(4, 4)),
+    choose: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Observe steps whose reward is the log-probability that the actor has; the update compares it with its own."""
+    """Observe steps whose reward is the log-probability that the actor has; the update compares it with its own.
+
+    Args:
+        subject, dtype: the agent, and its floats.
+        tolerance: by how much the two may differ.
+        options: of the agent.
+        sample: states of 4 environments.
+        choose: legal actions in states; None: the agent's.
+    """
     subject.need_learning()
-    _need_probabilities(subject.make())
+    need_probabilities(subject.make())
     # Rewards must reach the update as they are, one by one.
     kind, plain = log_probability_errors(subject.kind), {"n_step": 1, **options}
     agent = subject.make(kind=kind, dtype=dtype, **plain)
     agent.set_weights(weights := perturbed(agent))
     probabilities, found, updates = actors_log_probabilities(agent), [], 0
     rng, number = np.random.default_rng(0), 4
-    states = rng.normal(size=(number, 4)).astype(dtype)
+
+    def draw() -> Any:
+        return map_arrays(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample(rng))
+
+    states = draw()
     extra = agent.learner.graph.algorithm.internal_states_space is not None
     for _ in range(32):
         actions, before = agent.get_actions(states, extra_returns="internal_states")
+        actions = actions if choose is None else choose(states)
         given = (states, actions, before) if extra else (states, actions)
         rewards = probabilities(*given)
-        reached = rng.normal(size=(number, 4)).astype(dtype)
+        reached = draw()
         # No episode ends: what a network remembers of the steps before belongs to the next one.
         agent.observe(
             states=states,
@@ -76,21 +96,21 @@ def _log_probabilities(
 @row("acting", on_every_backend=True)
 def log_probabilities(subject: AgentUnderTest) -> None:
     """The actor's log-probability of each stored action is what the update computes: to 1e-5, in float64 to 1e-12."""
-    _log_probabilities(subject, "float32", 1e-5, {})
-    _log_probabilities(subject, "float64", 1e-12, {})
+    check_log_probabilities(subject, "float32", 1e-5, {})
+    check_log_probabilities(subject, "float64", 1e-12, {})
 
 
 @row("acting")
 def log_probabilities_with_memory(subject: AgentUnderTest) -> None:
     """The same with a recurrent network: an update starts from the internal states that the actor had."""
-    _log_probabilities(subject, "float64", 1e-12, subject.recurrent_options)
+    check_log_probabilities(subject, "float64", 1e-12, subject.recurrent_options)
 
 
 @row("acting")
 def draws_follow_the_probabilities(subject: AgentUnderTest) -> None:
     """Actions are drawn as often as the log-probabilities say that the update computes."""
     agent = subject.make()
-    _need_probabilities(agent)
+    need_probabilities(agent)
     if agent.action_space == FLOATS:
         grid: np.ndarray = np.linspace(-1.0, 1.0, 2001)[1:-1, None]
     else:

@@ -86,7 +86,7 @@ def actors_log_probabilities(agent: Agent) -> Callable[..., Any]:
     recurrent = graph.algorithm.internal_states_space
 
     def log_probabilities(self: AgentGraph, states: Any, actions: Any, internal_states: Any = None) -> Any:
-        observations = {"states": states}
+        observations = self.observed(states)
         if recurrent is not None:
             observations["internal_states"] = internal_states
         return self.algorithm.policy.get_log_likelihood(observations, actions)["log_likelihood"]

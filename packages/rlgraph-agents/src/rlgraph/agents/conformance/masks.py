@@ -1,0 +1,87 @@
+"""Rows: actions that are legal in some states only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.conformance.acting import check_log_probabilities
+from rlgraph.agents.conformance.subject import CATEGORY, AgentUnderTest, NotApplicable, perturbed
+from rlgraph.agents.conformance.table import row
+from rlgraph.agents.conformance.tasks import CueTask
+from rlgraph.environments.environment import StepResult
+from rlgraph.spaces import BoolBox, Dict
+
+STATES = Dict(observation=CueTask.STATES, action_mask=BoolBox(shape=(3,)))
+
+
+class MaskedCues(CueTask):
+    """`CueTask` with masks that forbid one or two of three actions; it raises if an action is illegal."""
+
+    def __init__(self) -> None:
+        super().__init__(CATEGORY)
+        self.state_space = STATES
+        self._mask = np.ones(3, bool)
+
+    def _next_state(self) -> Any:
+        self._mask = _masks(self._rng, 1)[0]
+        return {"observation": super()._next_state(), "action_mask": self._mask}
+
+    def step(self, action: Any) -> StepResult:
+        """As of `CueTask`."""
+        assert self._mask[int(action)], f"an illegal action in training: {action}, and the mask {self._mask}"
+        return super().step(action)
+
+
+def _masks(rng: np.random.Generator, number: int) -> np.ndarray:
+    """Masks ``[number, 3]`` that forbid one or two actions."""
+    masks = rng.random((number, 3)) < 0.5
+    rows = np.arange(number)
+    masks[rows, rng.integers(3, size=number)] = True
+    masks[rows, np.argmax(masks, axis=1) - 1] = False
+    return masks
+
+
+def _states(rng: np.random.Generator, number: int = 4) -> dict[str, np.ndarray]:
+    return {"observation": rng.normal(size=(number, 4)), "action_mask": _masks(rng, number)}
+
+
+def _need_categories(subject: AgentUnderTest) -> None:
+    if subject.action_space != CATEGORY:
+        raise NotApplicable("the agent takes no categories, and other actions have no masks")
+
+
+def _expect_legal(actions: Any, states: dict[str, np.ndarray], what: str) -> None:
+    masks = states["action_mask"]
+    legal = masks[np.arange(len(masks)), actions]
+    assert legal.all(), f"{np.count_nonzero(~legal)} of {len(legal)} {what} are illegal"
+
+
+@row("masks", on_every_backend=True)
+def legal_actions(subject: AgentUnderTest) -> None:
+    """Explored and greedy actions are legal: those of the agent, of an actor alone, and in training."""
+    _need_categories(subject)
+    agent = subject.make(states=STATES)
+    agent.set_weights(perturbed(agent))
+    alone = agent.learner.spec.build(100)
+    alone.set_weights(agent.learner.weights_message())
+    states = _states(np.random.default_rng(0), 100)
+    for explore in (True, False):
+        kind = "drawn actions" if explore else "greedy actions"
+        _expect_legal(agent.get_actions(states, explore), states, kind)
+        _expect_legal(alone.act(alone.see(states), explore), states, f"{kind} of an actor alone")
+    if not subject.cannot_learn:
+        agent.learn(32, env=MaskedCues, num_envs=2)
+
+
+@row("masks")
+def log_probabilities_with_masks(subject: AgentUnderTest) -> None:
+    """The actor's log-probability of each stored legal action is what the update computes, to 1e-12 in float64."""
+    _need_categories(subject)
+    rng = np.random.default_rng(1)
+
+    def choose(states: Any) -> Any:
+        return np.argmax(states["action_mask"] * rng.random((4, 3)), axis=1)
+
+    check_log_probabilities(subject, "float64", 1e-12, {"states": STATES}, _states, choose)
