@@ -200,7 +200,7 @@ def test_paths_lead_into_nested_specs():
     ):
         NeuralNetwork([{"type": "dense", "units": 3}, {"type": "dense", "unts": 3}])
     with pytest.raises(SpecError, match=r"network.layers\[1\]"):
-        NeuralNetwork([{"type": "dense", "units": 3}, 7])
+        NeuralNetwork([{"type": "dense", "units": 3}, -7])
 
 
 class Refused(SpecError):

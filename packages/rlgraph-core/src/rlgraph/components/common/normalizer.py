@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.preprocessing.preprocess_layer import check_numeric
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 
@@ -24,6 +25,7 @@ class Normalizer(Component):
 
     Raises:
         SpecError: `limit` is not above 0.
+        SpaceError: text.
     """
 
     def __init__(
@@ -37,6 +39,11 @@ class Normalizer(Component):
         self.parts, self.has_mean = parts, has_mean
         self.limit = check_number(limit, f"{scope}.limit", above=0)
         super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        for box in input_spaces["inputs"].flatten().values():
+            check_numeric(box, self.scope_path)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         self.mean: dict[str, Any] = {}

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from rlgraph.components import FIFOQueue, PrioritizedReplay, ReplayMemory, RingBuffer, StagingArea
+from rlgraph.components import (
+    FIFOQueue,
+    PrioritizedReplay,
+    ReplayedSequences,
+    ReplayMemory,
+    RingBuffer,
+    SequenceReplay,
+    StagingArea,
+)
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
 
@@ -54,6 +62,36 @@ CASES: dict[str, Case] = {
             "errors": FloatBox(add_batch_rank=True),
         },
         ("insert_records", "get_records", "update_records", "insert_records", "get_records"),
+    ),
+    "sequence_replay": Case(
+        lambda: SequenceReplay(40, sequence_length=6, burn_in=1, overlap=2),
+        {
+            "records": Dict(states=FloatBox(shape=(7, 2)), actions=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+            "time_percentage": FloatBox(0.0, 1.0),
+            "indices": IntBox(BATCH, add_batch_rank=True),
+            "errors": FloatBox(add_batch_rank=True),
+        },
+        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+    ),
+    "replayed_sequences": Case(
+        lambda: ReplayedSequences(burn_in=1, n_step=2),
+        {
+            "records": Dict(
+                states=Dict(a=FloatBox(shape=(5, 2)), b=IntBox(3, shape=(5,))),
+                begins=BoolBox(shape=(4,)),
+                actions=IntBox(3, shape=(3,)),
+                rewards=FloatBox(shape=(3,)),
+                terminals=BoolBox(shape=(3,)),
+                weights=FloatBox(shape=(3,)),
+                beginnings=Dict(policy=FloatBox(shape=(2,))),
+                add_batch_rank=True,
+            ),
+            "importance_weights": FloatBox(add_batch_rank=True),
+            "errors": FloatBox(add_batch_rank=True),
+            "weights": FloatBox(shape=(3,), add_batch_rank=True),
+        },
+        ("get_items",),
     ),
     "ring_buffer": Case(
         lambda: RingBuffer(12),
