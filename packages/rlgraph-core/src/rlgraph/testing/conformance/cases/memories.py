@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlgraph.components import (
     FIFOQueue,
     PrioritizedReplay,
@@ -11,10 +13,25 @@ from rlgraph.components import (
     SequenceReplay,
     StagingArea,
 )
+from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
 
 FRAMES = IntBox(256, shape=(2, 8, 8), dtype="uint8")
+
+
+class Replayed(Component):
+    """Sequences as items, and priorities of sequences from numbers of their items."""
+
+    def __init__(self) -> None:
+        self.sequences = ReplayedSequences(burn_in=1, n_step=2)
+        super().__init__(self.sequences, scope="replayed")
+
+    @rlgraph_api
+    def call(self, records: Any, importance_weights: Any) -> Any:
+        items = self.sequences.get_items(records, importance_weights)
+        return {**items, "priorities": self.sequences.get_priorities(items["rewards"], records["weights"])}
+
 
 CASES: dict[str, Case] = {
     # Nothing waits: there is room, and there are records.
@@ -75,7 +92,7 @@ CASES: dict[str, Case] = {
         ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
     ),
     "replayed_sequences": Case(
-        lambda: ReplayedSequences(burn_in=1, n_step=2),
+        Replayed,
         {
             "records": Dict(
                 states=Dict(a=FloatBox(shape=(5, 2)), b=IntBox(3, shape=(5,))),
@@ -88,10 +105,8 @@ CASES: dict[str, Case] = {
                 add_batch_rank=True,
             ),
             "importance_weights": FloatBox(add_batch_rank=True),
-            "errors": FloatBox(add_batch_rank=True),
-            "weights": FloatBox(shape=(3,), add_batch_rank=True),
         },
-        ("get_items",),
+        ("call",),
     ),
     "ring_buffer": Case(
         lambda: RingBuffer(12),
