@@ -39,8 +39,8 @@ def make_parts(
 
     Args:
         algorithm: its class.
-        state_space, action_space, preprocessing_spec, execution_spec, seed, acting, action_mask, normalize_states,
-            scale_rewards: see `Agent`.
+        state_space, action_space, preprocessing_spec, execution_spec, seed, acting: see `Agent`.
+        action_mask, normalize_states, scale_rewards: see `Agent`.
         options: of the algorithm and its experience.
 
     Raises:

@@ -7,7 +7,8 @@ An environment gives them as ``info["action_mask"]`` of `reset` and `step`, in t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ OBSERVATION = "observation"
 METHOD = "action_masks"
 
 
-class Masks(NamedTuple):
+@dataclass(frozen=True)
+class Masks:
     """The masks of one part of an action, or of all of it.
 
     Attributes:
