@@ -203,7 +203,7 @@ def sb3_sac() -> Training:
 # Every program is compiled, and the memory filled, before the clock starts. A2C and SAC have a target for the best
 # backend.
 COMPARISONS = {
-    "dqn": Comparison(sb3_dqn, {"rlgraph": dqn}, (2.8, 8.0, None, 6.5), steps=20_000, warm_up=1_500),
+    "dqn": Comparison(sb3_dqn, {"rlgraph": dqn}, (3.5, 9.0, None, 5.5), steps=20_000, warm_up=1_500),
     "ppo": Comparison(
         sb3_ppo,
         {"by hand": ppo_by_hand, "rlgraph": ppo, "envpool": ppo_envpool},
