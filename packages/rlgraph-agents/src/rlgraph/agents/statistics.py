@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -107,6 +108,8 @@ class Statistics:
         self._returns_moments = Moments() if rewards is not None else None
         #: Actor -> the discounted sum of rewards of each slot's episode so far, [N].
         self._returns: dict[str, np.ndarray] = {}
+        #: Steps may be taken in while another thread updates.
+        self._lock = threading.Lock()
 
     def add(self, step: VectorStep, actor: int, slots: np.ndarray | None = None) -> None:
         """Take in a step.
@@ -117,14 +120,14 @@ class Statistics:
             slots: the slot of each row; None: all in order.
         """
         valid = slice(None) if step.valid is None else step.valid
-        if self._moments:
-            leaves = self._space.flatten_sample(self._graph.unmasked(step.states))
-            for path, moments in self._moments.items():
-                moments.add(leaves[path][valid])
-        if self._returns_moments is not None:
-            self._add_rewards(
-                step, valid, str(actor), np.arange(len(step.rewards)) if slots is None else slots
-            )
+        slots = np.arange(len(step.rewards)) if slots is None else slots
+        with self._lock:
+            if self._moments:
+                leaves = self._space.flatten_sample(self._graph.unmasked(step.states))
+                for path, moments in self._moments.items():
+                    moments.add(leaves[path][valid])
+            if self._returns_moments is not None:
+                self._add_rewards(step, valid, str(actor), slots)
 
     def _add_rewards(self, step: VectorStep, valid: Any, actor: str, slots: np.ndarray) -> None:
         assert self._returns_moments is not None
@@ -143,14 +146,15 @@ class Statistics:
     def publish(self, executor: GraphExecutor) -> None:
         """Merge what was observed, and set the constants."""
         values: dict[str, np.ndarray] = {}
+        with self._lock:
+            for moments in self._all().values():
+                moments.merge()
         for path, moments in self._moments.items():
             assert self._states is not None
-            moments.merge()
             values[self._states.mean[path].name] = moments.mean
             values[self._states.scale[path].name] = moments.scale
         if self._returns_moments is not None:
             assert self._rewards is not None
-            self._returns_moments.merge()
             values[self._rewards.scale[""].name] = self._returns_moments.scale
         executor.set_weights(values)
 
