@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlgraph.core import SpecError
+from rlgraph.core.errors import nearest
+
 if TYPE_CHECKING:
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
@@ -42,7 +45,19 @@ class Callback:
     """Override the methods you need. Returning True from any method but the first and the last stops training.
 
     Methods that are not overridden are never called.
+
+    Raises:
+        SpecError: a subclass has a method ``on_...`` that is none of these, when it is defined.
     """
+
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        events = [name for name in vars(Callback) if name.startswith("on_")]
+        for name in vars(cls):
+            if name.startswith(("on_", "_on_")) and name not in events:
+                raise SpecError(
+                    f"{cls.__name__}.{name}: no such event. {nearest(name.removeprefix('_'), events)}"
+                )
 
     def on_start(self, worker: SingleThreadedWorker, timesteps: int) -> None:
         """Training begins, for `timesteps` steps."""
