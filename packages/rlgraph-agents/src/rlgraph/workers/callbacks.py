@@ -47,7 +47,7 @@ class Callback:
     Methods that are not overridden are never called.
 
     Raises:
-        SpecError: a subclass has a method ``on_...`` that is none of these, when it is defined.
+        SpecError: a subclass defines a method ``on_...`` for an unknown event.
     """
 
     def __init_subclass__(cls, **options: Any):
