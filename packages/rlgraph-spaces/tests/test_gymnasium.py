@@ -3,7 +3,7 @@ import builtins
 import numpy as np
 import pytest
 
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, TextBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
 from rlgraph.spaces.gymnasium import from_gymnasium, to_gymnasium
 
 gym_spaces = pytest.importorskip("gymnasium").spaces
@@ -150,17 +150,26 @@ def test_from_errors(space, message):
             "a/0: expected a TextBox of shape () with max_length and charset, given TextBox(); "
             "gymnasium's Text is one string: give max_length and charset, and a Tuple for several",
         ),
-        (
-            gym_spaces.Discrete(2),
-            "expected a Space, a type, a dtype, a name, a dict, a tuple or a list, given Discrete(2) "
-            "(a Discrete); translate it with rlgraph.spaces.gymnasium.from_gymnasium",
-        ),
     ],
 )
 def test_to_errors(space, message):
     with pytest.raises(SpaceError) as caught:
         to_gymnasium(space)
     assert str(caught.value) == message
+
+
+def test_a_gymnasium_space_is_a_spec():
+    theirs = gym_spaces.Dict(
+        a=gym_spaces.Discrete(3, start=2), b=gym_spaces.Tuple([gym_spaces.MultiBinary(2)])
+    )
+    ours = Dict(a=IntBox(2, 5), b=(BoolBox(2),))
+    assert from_spec(theirs) == Space.from_spec(theirs) == ours
+    assert from_spec({"deep": {"er": theirs}, "type": gym_spaces.Discrete(2)}) == Dict(
+        {"deep": {"er": ours}, "type": IntBox(2)}
+    )
+    assert to_gymnasium(theirs) == theirs
+    with pytest.raises(SpaceError, match="^deep/0: expected a gymnasium space with a counterpart"):
+        from_spec({"deep": (gym_spaces.Sequence(gym_spaces.Discrete(2)),)})
 
 
 def test_without_gymnasium_the_message_says_what_to_install(monkeypatch):

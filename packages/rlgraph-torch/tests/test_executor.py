@@ -69,6 +69,10 @@ class Model(Component):
         return self._shake(s)
 
     @rlgraph_api
+    def shift(self, s):
+        return self._shift(s)
+
+    @rlgraph_api
     def rounded(self, s):
         return self._best(self._host(s))
 
@@ -99,6 +103,10 @@ class Model(Component):
     @graph_fn
     def _shake(self, ops, s):
         return s + ops.random_normal(ops.shape(s))
+
+    @graph_fn
+    def _shift(self, ops, s):
+        return ops.random_integers(ops.shape(s), 0, ops.astype(ops.max(s), "int64"))
 
     @graph_fn(host=True, spaces=FloatBox(shape=(3,), add_batch_rank=True))
     def _host(self, s):
@@ -169,7 +177,7 @@ def test_what_is_exported_by_itself(tmp_path):
     executor = PyTorchExecutor(Readable(), {name: SPACES[name] for name in ("s", "sequence")})
     folder = executor.export_graph(tmp_path / "exported")
     # The host function ahead of `rounded` is left out.
-    programs = {"norm.pt2", "returns.pt2", "rounded.pt2", "values.pt2"}
+    programs = {"norm.pt2", "returns.pt2", "rounded.pt2", "shake.pt2", "values.pt2"}
     assert {path.name for path in folder.iterdir()} == {"graph.json", *programs}
     loaded = {
         name: torch.export.load(folder / f"{name}.pt2").module() for name in ("norm", "returns", "values")
@@ -201,7 +209,7 @@ class Readable(Model):
     ("method", "message"),
     [
         ("update", "'update' cannot be exported from the torch backend: optimizer.gradients takes gradients"),
-        ("shake", "'shake' cannot be exported from the torch backend: model._shake draws random numbers"),
+        ("shift", "'shift' cannot be exported from the torch backend: model._shift draws random numbers"),
         ("decide", "'decide' cannot be exported from PyTorch"),
     ],
 )

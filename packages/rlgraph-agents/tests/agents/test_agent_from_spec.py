@@ -124,6 +124,21 @@ def test_shorthand_spaces():
     assert agent.state_space == STATES
 
 
+def test_spaces_of_gymnasium(tmp_path):
+    states = gymnasium.spaces.Dict(at=gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float64))
+    actions = gymnasium.spaces.Discrete(2)
+    spaces = {"state_space": states, "action_space": actions}
+    made = Agent.from_spec("dqn", **spaces, backend="numpy")
+    called = DQNAgent(states, actions, backend="numpy")
+    assert DQNAgent(states, action_space=actions, backend="numpy").state_space == made.state_space
+    state = states.sample()
+    for agent in (made, called):
+        assert agent.action_space == IntBox(2) and list(agent.state_space) == ["at"]
+        assert agent.get_actions(state) in actions
+        loaded = Agent.load(agent.store_model(tmp_path / "stored"))
+        assert loaded.state_space == agent.state_space
+
+
 def test_an_instance_stays_open_and_what_was_made_is_closed():
     mine, made = Watched(), []
     Agent.from_spec("dqn", env=mine, backend="numpy")
@@ -168,7 +183,7 @@ def test_a_class_that_is_no_agent():
 
 
 def test_no_type():
-    assert refusal({}) == "agent.type is missing. Known: a2c, dqn, ppo, random, sac."
+    assert refusal({}) == "agent.type is missing. Known: a2c, bc, dqn, ppo, random, sac."
 
 
 def test_no_spec():
@@ -363,3 +378,17 @@ def test_an_agent_that_exists_takes_no_arguments():
 def test_none_overrides_nothing():
     agent = Agent.from_spec({"type": "dqn", "backend": "numpy"}, env="CartPole-v1", backend=None)
     assert agent.executor.backend.name == "numpy"
+
+
+def test_an_agent_says_what_it_is():
+    bounds = FloatBox(low=np.arange(300.0), high=np.arange(300.0) + 1)
+    agent = DQNAgent({"network_spec": [8]}, state_space=bounds, action_space=IntBox(2), backend="numpy")
+    agent.observe(np.full(300, 0.5), 1, 1.0, True)
+    kind, states, *others = repr(agent).splitlines()
+    assert kind == "<DQNAgent on numpy"
+    assert states.startswith("  states FloatBox(low=[0.0, 1.0, 2.0,") and len(states) <= 120
+    assert others == [
+        "  actions IntBox(low=0, high=2)",
+        "  network dense 8",
+        "  trained for 1 steps, 0 updates>",
+    ]

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.default_network import default_network
+from rlgraph.agents import Agent
+from rlgraph.agents.default_network import default_network, network_for
+from rlgraph.components import Dense
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, TextBox, Tuple
 
 DENSE = ["dense", "dense"]
+SMALL = ["conv2d", "reshape", "dense"]
 CONVOLUTIONS = ["conv2d", "conv2d", "conv2d", "reshape", "dense"]
 KINDS = [
     (FloatBox(shape=(4,)), DENSE),
@@ -21,7 +24,9 @@ KINDS = [
     (IntBox(256, shape=(4, 4, 3), dtype="uint8"), ["divide", "reshape", *DENSE]),
     (IntBox(256, shape=(36, 36, 2), dtype="uint8"), ["divide", *CONVOLUTIONS]),
     (FloatBox(0.0, 1.0, shape=(36, 40, 1)), CONVOLUTIONS),
-    (FloatBox(shape=(35, 40, 1)), ["reshape", *DENSE]),
+    (FloatBox(shape=(35, 40, 1)), SMALL),
+    (IntBox(256, shape=(5, 7, 3), dtype="uint8"), ["divide", *SMALL]),
+    (IntBox(5, shape=(5, 5, 1)), ["convert_type", *SMALL]),
     (
         Dict(clock=IntBox(5), place=Tuple(FloatBox(shape=(2,)), BoolBox())),
         ["reshape", "convert_type", "concat", *DENSE],
@@ -56,15 +61,124 @@ def test_it_is_for_what_the_preprocessor_makes_of_states(make_agent):
     assert agent.get_weights()["dqn/policy/network/dense-1/weights"].shape == (1, 64)
 
 
+CAMERA = IntBox(256, shape=(40, 40, 3), dtype="uint8")
+NESTED = Dict(
+    camera=IntBox(256, shape=(6, 6, 1), dtype="uint8"),
+    gear=IntBox(5),
+    body=Tuple(FloatBox(shape=(2,)), BoolBox(), Dict(map=FloatBox(shape=(5, 5, 2)))),
+)
+
+
+def test_parts_have_networks_of_their_own():
+    first, *dense = default_network(NESTED)
+    assert [layer["type"] for layer in dense] == DENSE
+    parts = first["input_network_specs"]
+    assert [layer["type"] for layer in parts["camera"]] == ["divide", *SMALL]
+    assert [layer["type"] for layer in parts["gear"]] == ["reshape"]
+    (body,) = parts["body"]
+    vector, flag, inner = body["input_network_specs"]
+    assert vector is None
+    assert [layer["type"] for layer in flag] == ["reshape", "convert_type"]
+    assert [layer["type"] for layer in inner[0]["input_network_specs"]["map"]] == SMALL
+
+
+@pytest.mark.parametrize("kind", ["dqn", "ppo", "a2c", "sac"])
 @pytest.mark.parametrize(
-    ("space", "named"),
+    "layers", [None, [8], [8, {"type": "lstm", "units": 4}]], ids=["none", "dense", "lstm"]
+)
+def test_every_algorithm_takes_nested_states(kind, layers):
+    spec = {"type": kind, "network_spec": layers}
+    agent = Agent.from_spec(spec, state_space=NESTED, action_space=IntBox(3), backend="numpy")
+    states = NESTED.with_batch_rank().sample(2, rng=np.random.default_rng(0))
+    assert agent.get_actions(states).shape == (2,)
+    # 128 of each of two pictures, 5 gears, 2 floats and a bool.
+    sizes = [
+        x.shape[0] for name, x in agent.get_weights().items() if "policy/network" in name and x.ndim == 2
+    ]
+    assert 128 + 5 + (2 + 1 + 128) in sizes
+
+
+def test_each_part_counts():
+    agent = Agent.from_spec("ppo", state_space=NESTED, action_space=FloatBox(), backend="numpy", seed=1)
+    space = NESTED.with_batch_rank()
+    state, other = (space.sample(1, rng=np.random.default_rng(seed)) for seed in (0, 6))
+    changed, others = space.flatten_sample(state), space.flatten_sample(other)
+    before = agent.get_actions(state, use_exploration=False)
+    for path, value in others.items():
+        assert not np.array_equal(value, changed[path]), path
+        with_it = space.unflatten_sample({**changed, path: value})
+        assert agent.get_actions(with_it, use_exploration=False) != before, path
+
+
+def test_layers_on_vectors_stay_as_they_are():
+    assert network_for(FloatBox(shape=(4,)), [8]) == [8]
+    assert network_for(FloatBox(shape=(2, 4)), [8]) == [8]
+    own = [{"type": "reshape", "flatten": True}, 8]
+    assert network_for(IntBox(4), own) is own
+    given = {"type": "multi_input_stream_network"}
+    assert network_for(NESTED, given) is given
+
+
+@pytest.mark.parametrize("first", [8, {"type": "dense", "units": 8}, {"type": "gru", "units": 8}, Dense(8)])
+def test_layers_come_after_the_features(first):
+    layers = network_for(IntBox(256, shape=(6, 6, 1), dtype="uint8"), [first, 4])
+    assert [layer["type"] for layer in layers[:4]] == ["divide", *SMALL]
+    assert layers[4:] == [first, 4]
+
+
+def test_normalization_masks_and_frame_stacks(one_backend):
+    camera = IntBox(256, shape=(6, 6, 1), dtype="uint8")
+    states = Dict(camera=camera, speed=FloatBox(shape=(2,)), action_mask=BoolBox(shape=(3,)))
+    agent = Agent.from_spec(
+        {"type": "ppo", "rollout_length": 2, "num_epochs": 1, "num_minibatches": 1},
+        state_space=states,
+        action_space=IntBox(3),
+        preprocessing_spec={"camera": [{"type": "sequence", "sequence_length": 2, "add_rank": False}]},
+        normalize_states=["speed"],
+        backend=one_backend,
+    )
+    space = states.with_batch_rank()
+    for step in range(2):
+        given = {**space.sample(2, rng=np.random.default_rng(step)), "action_mask": np.ones((2, 3), bool)}
+        actions, seen = agent.get_actions(given, extra_returns="preprocessed_states")
+        agent.observe(
+            preprocessed_states=seen,
+            actions=actions,
+            rewards=np.ones(2),
+            terminals=np.ones(2, bool),
+            batched=True,
+        )
+    assert np.isfinite(agent.update()["loss"])
+    assert "action_mask" not in agent.network
+
+
+def test_it_says_what_it_chose(caplog):
+    states = Dict(camera=IntBox(256, shape=(6, 6, 1), dtype="uint8"), speed=FloatBox(shape=(2,)))
+    with caplog.at_level("INFO", logger="rlgraph"):
+        agent = Agent.from_spec("ppo", state_space=states, action_space=IntBox(3), backend="numpy")
+    assert [record.getMessage() for record in caplog.records] == [f"default network: {agent.network}"]
+    assert (
+        "input-camera (divide, conv2d 16, reshape, dense 128), concat), dense 64, dense 64" in agent.network
+    )
+
+
+@pytest.mark.parametrize(
+    ("space", "said"),
     [
-        (TextBox(), "TextBox"),
-        (Dict(camera=IntBox(256, shape=(40, 40, 3), dtype="uint8"), speed=float), "'camera'"),
+        (TextBox(), "TextBox.*: texts; give network_spec with a string_to_hash_bucket"),
+        (Dict(camera=CAMERA, note=TextBox()), "in part 'note': texts"),
+        (Dict(a=Tuple(float, Dict(b=FloatBox(shape=(0, 3))))), "in part 'a/1/b': states of size 0"),
+        (FloatBox(shape=(0, 3, 3)), "states of size 0"),
+        (IntBox(256, shape=(84, 84), dtype="uint8"), r"pictures that are not \[H, W, C\]"),
+        (
+            Dict(camera=IntBox(256, shape=(3, 84, 84), dtype="uint8")),
+            "in part 'camera': pictures that are not",
+        ),
+        (IntBox(256, shape=(4, 84, 84, 1), dtype="uint8"), "preprocessing_spec"),
     ],
 )
-def test_states_without_a_default(make_agent, space, named):
-    with pytest.raises(
-        SpecError, match=f"agent.network_spec: there is no default network for states .*{named}"
-    ):
-        make_agent("numpy", network_spec=None, state_space=space)
+@pytest.mark.parametrize("layers", [None, [8]])
+def test_states_without_a_default(space, said, layers):
+    for make in (Agent.check_spec, Agent.from_spec):
+        with pytest.raises(SpecError, match=f"network_spec: there is no default network for states .*{said}"):
+            make({"type": "ppo", "network_spec": layers}, state_space=space, action_space=IntBox(2))

@@ -5,7 +5,8 @@ from dataclasses import fields
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.other_names import IN_A_RUN, IN_AN_AGENT, IN_UPDATES
+from rlgraph.agents.agent import _worker_options
+from rlgraph.agents.other_names import IN_A_RUN, IN_AN_AGENT, IN_EVALUATE, IN_LEARN, IN_UPDATES
 from rlgraph.agents.specs import UpdateSpec
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.specs.parameters import parameters_of
@@ -92,3 +93,65 @@ def test_overrides():
     document = {"agent": {"type": "dqn"}, "environment": "CartPole-v1", "steps": 1}
     with pytest.raises(SpecError, match=r"^gamma: there is no 'gamma'\. It is 'discount' here\.$"):
         apply_overrides(document, ["gamma=0.9"])
+
+
+@pytest.fixture(scope="module")
+def drawing():
+    return Agent.from_spec("random", env={"type": "deterministic"}, backend="numpy")
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "said"),
+    [
+        (
+            "learn",
+            {"total_timesteps": 5},
+            "total_timesteps: there is no such argument. It is 'timesteps' here.",
+        ),
+        ("learn", {"timesteps": 5, "n_envs": 2}, "n_envs: there is no such argument. It is 'num_envs' here."),
+        (
+            "learn",
+            {"timesteps": 5, "report_intervl": 2},
+            "report_intervl: there is no such argument. Did you mean 'report_interval'?",
+        ),
+        (
+            "evaluate",
+            {"n_eval_episodes": 5},
+            "n_eval_episodes: there is no such argument. It is 'episodes' here.",
+        ),
+        (
+            "evaluate",
+            {"deterministic": False},
+            "deterministic: there is no such argument. Give 'stochastic', which is the opposite.",
+        ),
+        ("evaluate", {"sede": 5}, "sede: there is no such argument. Did you mean 'seed'?"),
+    ],
+)
+def test_arguments_of_methods(drawing, method, given, said):
+    with pytest.raises(SpecError) as caught:
+        getattr(drawing, method)(**given)
+    assert str(caught.value) == f"{method}.{said}"
+
+
+def test_names_of_methods_lead_somewhere(drawing):
+    known = {
+        "learn": {*parameters_of(Agent.learn).named, *_worker_options()},
+        "evaluate": {*parameters_of(Agent.evaluate).named},
+    }
+    for method, names in (("learn", IN_LEARN), ("evaluate", IN_EVALUATE)):
+        assert not names.keys() & known[method]
+        assert {hint for hint in names.values() if not hint.endswith(".")} <= known[method]
+    assert drawing.learn(3, num_envs=1).timesteps == 3
+    with pytest.raises(
+        SpecError, match=r"eval_env: .*Evaluations use new environments.*'evaluation_interval'"
+    ):
+        drawing.learn(3, eval_env="CartPole-v1")
+
+
+def test_the_environment_by_another_name():
+    with pytest.raises(SpecError) as caught:
+        Agent.from_spec("dqn", environment="CartPole-v1", verbose=1)
+    assert str(caught.value).splitlines() == [
+        "agent.environment: DQNAgent has no such key. It is 'env' here.",
+        "agent.verbose: DQNAgent has no such key. Give progress_bar=True to agent.learn.",
+    ]

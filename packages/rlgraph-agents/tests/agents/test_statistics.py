@@ -224,3 +224,16 @@ def test_rows_that_are_no_steps_are_not_counted(one_backend):
     statistics.publish(agent.executor)
     assert statistics.counters()["returns"]["count"] == 1
     np.testing.assert_array_equal(constants(agent)["normalizer/mean"], states[0])
+
+
+def test_what_never_changes_becomes_zero():
+    """Its deviation is 0, of which nothing is divided: the mean is subtracted, and later changes keep their size."""
+    moments = Moments((2,))
+    for size in (3, 1, 4):
+        rows = np.full((size, 2), np.float32(1e6 + 0.1))
+        rows[:, 1] = np.arange(size)
+        moments.add(rows)
+        moments.merge()
+    assert moments.mean[0] == np.float32(1e6 + 0.1)
+    assert moments.scale[0] == 1.0
+    assert moments.scale[1] != 1.0

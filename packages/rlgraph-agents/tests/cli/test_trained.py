@@ -36,6 +36,16 @@ def test_evaluate_for_machines(rlgraph, run):
     assert data["mean_return"] == sum(data["returns"]) / 3 == sum(data["lengths"]) / 3
 
 
+def test_evaluate_with_drawn_actions(rlgraph, run):
+    drawn, again, greedy = (
+        json.loads(rlgraph("evaluate", run_folder, "--episodes", 9, "--json", *more).out)
+        for run_folder in [run()]
+        for more in (["--stochastic"], ["--stochastic"], [])
+    )
+    assert (drawn["stochastic"], greedy["stochastic"]) == (True, False)
+    assert drawn["returns"] == again["returns"] != greedy["returns"]
+
+
 class Blinking(gymnasium.Env):
     """Episodes of four steps, black and white in turn."""
 
@@ -107,6 +117,16 @@ def test_export(rlgraph, run, backend, tmp_path):
     assert outcome.code == 0 and outcome.out.startswith("wrote elsewhere:\n  ")
     outcome = rlgraph("export", "run", "--backend", "numpy")
     assert outcome.code == 2 and "the numpy backend does not export graphs" in outcome.err
+
+
+def test_export_to_onnx(rlgraph, run, tmp_path):
+    outcome = rlgraph("export", run(), "--format", "tflite", "--backend", "numpy")
+    assert outcome.code == 2 and "format: expected None or 'onnx', given 'tflite'" in outcome.err
+    for package in ("torch", "onnx", "onnxscript"):
+        pytest.importorskip(package)
+    outcome = rlgraph("export", "run", "--format", "onnx", "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["files"] == ["get_greedy_actions.onnx", "graph.json"]
 
 
 def test_resume(rlgraph, run, tmp_path):

@@ -2,6 +2,7 @@
 
 import pickle
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -117,7 +118,7 @@ def test_everything_that_is_missing_is_listed():
 
 
 def test_one_object_is_one_environment():
-    with pytest.raises(SpecError, match="num_envs=2 needs a spec or a function"):
+    with pytest.raises(SpecError, match="num_envs: expected an id, a spec or a function, of which 2"):
         make_vector_env(Corridor(), 2)
 
 
@@ -156,3 +157,37 @@ def test_processes_import_what_may_be_imported_here(monkeypatch):
     with pytest.raises(SpecError, match="--allow-imports rlgraph.environments.deterministic_env"):
         pickle.loads(pickle.dumps(make))()
     assert isinstance(factory.make_process_vector_env(spec, 1)(), DeterministicEnv)
+
+
+class ManyAgents:
+    """What PettingZoo's environments have in common."""
+
+    possible_agents = ("left", "right")
+
+    def observation_space(self, agent):
+        return FloatBox(shape=(2,))
+
+    def reset(self, seed=None, options=None):
+        return {}, {}
+
+    def step(self, actions):
+        raise AssertionError("a refused environment is not used")
+
+
+class Parallel(ManyAgents, gymnasium.Env):
+    """As the class of Ray's RLlib, which is a `gymnasium.Env` with spaces by agent."""
+
+    observation_space = action_space = gymnasium.spaces.Dict(left=gymnasium.spaces.Discrete(2))
+
+
+@pytest.mark.parametrize(
+    "env",
+    [ManyAgents, ManyAgents(), Parallel(), gymnasium.Wrapper(Parallel()), f"{__name__}:Parallel"],
+)
+def test_several_agents_are_refused(env):
+    with pytest.raises(
+        SpecError, match=r"environment.*expected an environment of one agent, given a .* of several: if "
+    ):
+        make_environment(env)
+    with pytest.raises(SpecError, match="a vector environment with a row for each"):
+        make_vector_env(env, 1)

@@ -97,6 +97,34 @@ def test_a_seed_resets_again():
     assert env.reset(seed=1)["observation"].tolist() == [0.0, 1.0]
 
 
+class Episodes(gymnasium.wrappers.RecordEpisodeStatistics):
+    """Counts resets, as RecordVideo makes a video of each."""
+
+    resets = 0
+
+    def reset(self, **options):
+        self.resets += 1
+        return super().reset(**options)
+
+
+Episodes.__module__ = "gymnasium.wrappers.common"
+
+
+def test_wrappers_of_gymnasium_do_not_see_the_reset_of_the_constructor():
+    inner = Masked()
+    wrapped = Episodes(gymnasium.wrappers.TimeLimit(inner, 9))
+    env = OpenAIGymEnv(wrapped, seed=4)
+    assert (env.state_space, wrapped.resets, inner.episode) == (STATES, 0, 0)
+    drawn = np.random.default_rng(4).integers(9)
+    env.reset()
+    assert wrapped.resets == 1 and wrapped.np_random.integers(9) == drawn
+    assert [env.step(0)[2] for _ in range(3)] == [False, False, True]
+
+    vector = SyncVectorEnv([lambda: Episodes(Masked())] * 2)
+    assert NativeVectorEnv(gymnasium.wrappers.vector.RecordEpisodeStatistics(vector)).state_space == STATES
+    assert [each.resets for each in vector.envs] == [0, 0]
+
+
 def test_a_wrapper_that_gives_masks():
     class Wrapper(gymnasium.Wrapper):
         def action_masks(self):

@@ -178,3 +178,26 @@ def test_unknown_vectors_have_no_states():
     env = NativeVectorEnv(SyncVectorEnv([lambda: Counting(2)] * 2))
     env.reset()
     assert env.get_states() is None
+
+
+# Mistakes.
+
+
+def test_what_a_vector_environment_lacks():
+    class Bare(gymnasium.vector.VectorEnv):
+        num_envs = 2
+        single_observation_space = gymnasium.spaces.Discrete(2)
+
+    env = Bare()
+    env.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    with pytest.raises(SpecError, match="Bare: expected an attribute 'single_action_space', as gymnasium"):
+        NativeVectorEnv(env)
+
+
+def test_a_pool_that_steps_some_at_a_time():
+    env = SyncVectorEnv([lambda: Counting(2)] * 2)
+    env.is_async = True  # EnvPool with a batch_size
+    with pytest.raises(
+        SpecError, match="expected a pool that steps all its environments at once.*batch_size out"
+    ):
+        NativeVectorEnv(env)

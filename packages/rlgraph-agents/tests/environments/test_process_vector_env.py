@@ -192,7 +192,7 @@ def test_an_error_comes_over_with_its_traceback(made):
 def test_mistakes():
     with pytest.raises(SpecError, match="cannot be sent to another process .*lambda"):
         make_vector_env(lambda: make_environment("CartPole-v1"), 2, "processes")
-    with pytest.raises(SpecError, match="given one instance"):
+    with pytest.raises(SpecError, match="vectorization: expected an id, .* given one environment, a "):
         make_vector_env(make_environment("CartPole-v1"), 1, "processes")
     with pytest.raises(SpecError, match="processes: expected an integer >= 1, given 0"):
         ProcessVectorEnv(CARTPOLE, 2, 0)

@@ -11,6 +11,7 @@ from rlgraph.environments import (
     EnvironmentFault,
     PartiallyObservedEnv,
     RandomEnv,
+    TargetQuadrant,
     TMaze,
     environment_seed,
     make_environment,
@@ -216,3 +217,56 @@ def test_a_part_of_the_states_is_seen():
 def test_errors_of_partial_states(env, observed, said):
     with pytest.raises(SpecError, match=said):
         PartiallyObservedEnv(env, observed)
+
+
+def quadrant(env, state):
+    """The action that picture and vector ask for, by a search."""
+    rows, columns = np.nonzero(state["picture"][..., int(np.argmax(state["target"]))])
+    return 2 * int(rows[0] >= 5) + int(columns[0] >= 5)
+
+
+def test_target_quadrant_rewards_the_quadrant_of_the_target():
+    env, total = TargetQuadrant(), 0.0
+    state = env.reset(seed=3)
+    for step in range(20):
+        assert env.state_space.explain(state, "state") is None
+        assert [np.count_nonzero(state["picture"][..., i]) for i in (0, 1)] == [1, 1]
+        wrong = step == 4
+        state, reward, terminal, truncated, _ = env.step((quadrant(env, state) + wrong) % 4)
+        assert (reward, terminal, truncated) == (float(not wrong), False, step == 19)
+        total += reward
+    assert total == 19.0
+    with pytest.raises(EnvironmentFault, match="reset"):
+        env.step(0)
+
+
+def test_target_quadrant_is_half_as_good_with_one_part():
+    env, rewards = TargetQuadrant(), []
+    state = env.reset(seed=1)
+    for _ in range(4000):
+        first = {**state, "target": np.array([1.0, 0.0])}
+        state, reward, _, truncated, _ = env.step(quadrant(env, first))
+        rewards.append(reward)
+        state = env.reset() if truncated else state
+    assert np.mean(rewards) == pytest.approx(12.5 / 20, abs=0.03)
+
+
+@pytest.mark.parametrize(("hidden", "other"), [("picture", "target"), ("target", "picture")])
+def test_target_quadrant_hides_a_part(hidden, other):
+    state = TargetQuadrant(hidden=hidden).reset(seed=1)
+    assert not state[hidden].any() and state[other].any()
+    with pytest.raises(SpecError, match="hidden: expected 'picture', 'target' or None, given 'sound'"):
+        TargetQuadrant(hidden="sound")
+
+
+def test_target_quadrant_goes_on_from_its_state():
+    env, other = TargetQuadrant(), TargetQuadrant()
+    assert env.get_state() is None
+    env.reset(seed=1)
+    env.step(0)
+    state = other.set_state(env.get_state())
+    assert quadrant(other, state) == quadrant(env, env._state())
+    for action in (0, 1, 2):
+        (mine, *rest), (its, *others) = env.step(action), other.step(action)
+        assert rest == others
+        assert all(np.array_equal(mine[name], its[name]) for name in mine)

@@ -96,9 +96,10 @@ def test_conditions_stop_it(agent, tmp_path, undrawn):
     [
         ({"env": DeterministicEnv}, "folder: the environment <class .* has no JSON form"),
         ({"evaluation_interval": 0}, "evaluation.interval: expected .* 1"),
+        ({"schedule_timesteps": 9}, "learn.schedule_timesteps: a run's document has no such option"),
         ({"store_checkpoint": print}, "learn.store_checkpoint: a run's document has no such option"),
         ({"wandb": {"projekt": "x"}}, "logging.wandb.projekt: .*project"),
-        ({"checkpoints": 3}, "learn.checkpoints: SingleThreadedWorker has no such key"),
+        ({"checkpoints": 3}, "learn.checkpoints: there is no such argument"),
     ],
 )
 def test_mistakes_are_found_before_anything_is_written(agent, tmp_path, options, said):

@@ -58,8 +58,8 @@ def test_other_bounds_are_no_other_environment(agent):
     ("options", "said"),
     [
         (
-            {"callbacks": print},
-            r"callbacks: expected an object of a subclass of rlgraph\.workers\.Callback.*<built-in",
+            {"callbacks": "print"},
+            r"callbacks: expected an object of a subclass of rlgraph\.workers\.Callback.*given 'print'",
         ),
         ({"callbacks": [Callback(), 3]}, r"callbacks: expected .*; given 3$"),
         ({"callbacks": Callback}, r"callbacks: expected .*did you mean Callback\(\.\.\.\)\?"),

@@ -100,6 +100,17 @@ def test_it_is_greedy_and_leaves_the_agent_as_it_was(make_agent):
     np.testing.assert_equal(agent.get_weights(), weights)
 
 
+def test_stochastic_actions_are_drawn_and_follow_the_seed(make_agent):
+    """With epsilon 1, the return of 6 steps counts draws of one of four actions."""
+    agent = make_agent("numpy", exploration_spec={"epsilon_spec": 1.0})
+    drawn = agent.evaluate(400, env=Noisy, seed=5, stochastic=True)
+    assert drawn.mean == pytest.approx(6 / 4, abs=4 * np.sqrt(6 * 3 / 16 / 400))
+    assert drawn.std == pytest.approx(np.sqrt(6 * 3 / 16), rel=0.2)
+    assert agent.evaluate(400, env=Noisy, seed=5, stochastic=True) == drawn
+    assert agent.evaluate(400, env=Noisy, seed=6, stochastic=True) != drawn
+    assert (agent.timesteps, agent.call_api_method("get_memory_size")) == (0, 0)
+
+
 def test_seeds(make_agent):
     agent, made = make_agent("numpy"), []
 

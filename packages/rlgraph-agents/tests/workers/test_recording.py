@@ -10,7 +10,7 @@ from gymnasium.error import DependencyNotInstalled
 from PIL import Image
 
 from rlgraph.core import RLGraphError, SpecError
-from rlgraph.environments import Environment
+from rlgraph.environments import DeterministicEnv, Environment, SequentialVectorEnv
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import evaluate, recording
@@ -66,12 +66,15 @@ class Always:
     def act(self, states, use_exploration=True):
         return np.zeros(len(states), np.int64)
 
+    def rewarded(self, rewards):
+        pass
+
 
 class Actor:
     state_space, action_space = FloatBox(shape=(1,)), IntBox(2)
-    timesteps = 0
+    timesteps, trains_in = 0, None
 
-    def new_actor(self):
+    def new_actor(self, seed=None):
         return Always()
 
 
@@ -163,6 +166,38 @@ def test_frames_above_fifty_a_second_are_left_out(tmp_path, monkeypatch):
     with Recorder(Counting, tmp_path / "film.gif") as recorder:
         evaluate(Actor(), recorder.make_environment, 1, seed=0)
     assert gif_reds(tmp_path / "film.gif") == ([0, 100], 20)
+
+
+def test_a_video_of_an_evaluation(make_agent, tmp_path):
+    agent = make_agent("numpy", env=Counting)
+    assert agent.evaluate(12, video=tmp_path / "deep" / "film.gif").returns == (3.0,) * 12
+    assert gif_reds(tmp_path / "deep" / "film.gif") == ([0, 50, 100, 150], 100)
+
+
+def test_a_video_of_an_environment_that_exists(make_agent, tmp_path):
+    environment = Counting()
+    agent = make_agent("numpy", env=environment)
+    assert agent.evaluate(3, video=str(tmp_path / "film.gif")).returns == (3.0,) * 3
+    assert gif_reds(tmp_path / "film.gif")[0] == [0, 50, 100, 150]
+    assert not environment.terminated  # it belongs to the caller
+    with pytest.raises(SpecError, match=r"a film is a \.gif or an \.mp4, given '\.avi'"):
+        agent.evaluate(1, video=tmp_path / "film.avi")
+    agent.trains_in = environment
+    with pytest.raises(SpecError, match="expected other environments than those the agent is training in"):
+        agent.evaluate(1, video=tmp_path / "film.gif")
+
+
+def test_what_an_evaluation_cannot_film(make_agent, tmp_path):
+    silent = DeterministicEnv(3)
+    silent.terminate = lambda: pytest.fail("closed")
+    agent = make_agent("numpy", env=silent)
+    with pytest.raises(SpecError, match=r"given nothing; .*render_mode=\"rgb_array\""):
+        agent.evaluate(1, video=tmp_path / "film.gif")
+    with pytest.raises(SpecError, match="video: expected single environments.* given SequentialVectorEnv"):
+        agent.evaluate(1, env=SequentialVectorEnv([lambda: DeterministicEnv(3)]), video=tmp_path / "film.gif")
+    with pytest.raises(SpecError, match="video: expected single environments.* given .*envpool"):
+        agent.evaluate(1, env={"type": "envpool", "task_id": "CartPole-v1"}, video=tmp_path / "film.gif")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_cannot_be_filmed(tmp_path):

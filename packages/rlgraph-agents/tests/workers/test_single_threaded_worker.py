@@ -432,7 +432,7 @@ def test_an_instance_cannot_be_evaluated_in_while_it_trains(actor):
         ({"report_interval": 0}, "report_interval: expected an integer >= 1, given 0"),
         ({"evaluation_interval": 0}, "evaluation_interval: expected an integer >= 1 or None, given 0"),
         ({"evaluation_episodes": 0}, "evaluation_episodes: expected an integer >= 1, given 0"),
-        ({"num_envs": 0}, "num_envs: expected an integer >= 1, given 0"),
+        ({"num_envs": 0}, "num_envs: expected an integer >= 1 or None, given 0"),
     ],
 )
 def test_wrong_options(agent, options, said):
@@ -451,7 +451,10 @@ def test_no_environment():
 
 def test_several_of_one_instance(actor):
     agent = actor(Scripted())
-    with pytest.raises(SpecError, match="num_envs=2 needs a spec or a function that makes environments"):
+    with pytest.raises(
+        SpecError,
+        match="num_envs: expected an id, a spec or a function, of which 2 environments can be made, or a vector",
+    ):
         agent.learn(10, num_envs=2)
 
 

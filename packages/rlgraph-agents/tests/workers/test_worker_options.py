@@ -77,6 +77,27 @@ def test_exploration_follows_the_episodes(actor):
     assert seen == pytest.approx([1.0, 0.75, 0.5, 0.25], abs=1e-6)
 
 
+def test_schedules_over_several_calls(actor):
+    """Two calls of four steps are one schedule over eight; by default each call is one."""
+
+    def epsilons(**options):
+        agent = actor(exploration_spec={"epsilon_spec": [1.0, 0.0]})
+        seen = []
+
+        class Watching(Callback):
+            def on_step(self, worker, step):
+                seen.append(agent.metrics()["epsilon"])
+
+        for steps in (4, 4, 1):
+            agent.learn(steps, callbacks=Watching(), **options)
+        return seen
+
+    assert epsilons(schedule_timesteps=8) == pytest.approx([*np.arange(8, 0, -1) / 8, 0.0], abs=1e-6)
+    assert epsilons() == pytest.approx([1.0, 0.75, 0.5, 0.25] * 2 + [1.0], abs=1e-6)
+    with pytest.raises(SpecError, match="schedule_timesteps: expected an integer >= 1 or None, given 0"):
+        actor().learn(4, schedule_timesteps=0)
+
+
 def test_statistics(actor):
     result = worker_of(actor(), num_envs=2, frameskip=3).execute_timesteps(8)
     # One step of three frames is an episode: 1 + 2 + 3.
@@ -237,9 +258,28 @@ def test_what_is_not_overridden_is_not_called():
     ]
 
 
-def test_a_callback_of_the_wrong_kind(actor):
-    with pytest.raises(SpecError, match=r"callbacks: expected .*rlgraph\.workers\.Callback.*given <function"):
+@pytest.mark.parametrize(
+    ("answer", "steps"),
+    [(False, [2]), (np.False_, [2]), (None, [2, 4, 6]), (True, [2, 4, 6]), (0, [2, 4, 6])],
+)
+def test_a_function_is_called_at_every_report_and_stops_with_false(actor, answer, steps):
+    seen = []
+
+    def told(worker, metrics):
+        seen.append(worker.timesteps)
+        return answer
+
+    worker_of(actor(), num_envs=1, report_interval=2).execute_timesteps(6, callbacks=told)
+    assert seen == steps
+
+
+def test_a_function_of_other_arguments_is_refused(actor):
+    with pytest.raises(
+        SpecError, match=r"callbacks: expected a function of \(worker, metrics\), given <func"
+    ):
         worker_of(actor()).execute_timesteps(1, callbacks=[lambda: None])
+    with pytest.raises(SpecError, match=r"stop: expected a condition.*given <function"):
+        worker_of(actor()).execute_timesteps(1, stop=lambda worker, metrics: True)
 
 
 def test_a_short_run_is_reported_too(actor):
@@ -314,7 +354,7 @@ def test_arguments_that_are_none(actor):
         SpecError, match=r"agent: expected an agent, as Agent.from_spec.* makes them, given 'dqn'"
     ):
         worker_of("dqn")
-    with pytest.raises(SpecError, match="num_envs: expected an integer >= 1, given 'x'"):
+    with pytest.raises(SpecError, match="num_envs: expected an integer >= 1 or None, given 'x'"):
         worker_of(actor(), num_envs="x")
     for timesteps in ("many", -5):
         with pytest.raises(
@@ -434,7 +474,3 @@ def test_no_evaluation_beside_training_in_environments_made_already(make_agent):
     vector = make_vector_env({"type": "deterministic"}, 2)
     with pytest.raises(SpecError, match="evaluations need environments of their own"):
         SingleThreadedWorker(agent, vector, num_envs=2, evaluation_interval=10)
-    with pytest.raises(
-        SpecError, match="evaluation: expected a spec or a function .*, given a SequentialVectorEnv"
-    ):
-        agent.evaluate(1, env=vector)

@@ -63,6 +63,16 @@ class Model(Component):
     def draw(self, x):
         return self._draw(x)
 
+    @rlgraph_api
+    def draw_up_to(self, x):
+        return self._draw_up_to(x)
+
+    @graph_fn
+    def _draw_up_to(self, ops, x):
+        return x + ops.astype(
+            ops.random_integers(ops.shape(x), 0, ops.astype(ops.max(x), "int64")), "float32"
+        )
+
     @graph_fn
     def _sum(self, ops, a, b):
         return ops.sum(a) + ops.sum(b)
@@ -111,7 +121,7 @@ X = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
 
 def test_methods_that_only_read_are_exported(executor, tmp_path):
     executor.export_graph(tmp_path / "export")
-    assert sorted(executor.given) == ["draw", "parts", "predict", "prefixed"]
+    assert sorted(executor.given) == ["draw", "draw_up_to", "parts", "predict", "prefixed"]
     executor.export_graph(tmp_path / "export", ["predict"])
     np.testing.assert_array_equal(run(executor, "predict", X)[0], [[21.5], [43.5]])
 
@@ -141,13 +151,22 @@ def test_the_host_prefix_is_left_out(executor, tmp_path):
     ]
 
 
+def test_random_numbers_are_inputs(executor, tmp_path):
+    folder = executor.export_graph(tmp_path / "export", ["draw"])
+    np.testing.assert_array_equal(run(executor, "draw", X, 3 * X)[0], 4 * X)
+    inputs = json.loads((folder / "graph.json").read_text())["methods"]["draw"]["inputs"]
+    assert [entry["name"] for entry in inputs] == ["x", "noise"]
+    assert inputs[1]["noise"] == {"kind": "normal", "parameters": [0.0, 1.0]}
+    assert "noise" not in inputs[0] and inputs[1]["shape"] == ["B", 2]
+
+
 def test_description(executor, tmp_path):
     folder = executor.export_graph(str(tmp_path / "export"), ["predict", "draw"])
     assert folder == tmp_path / "export"
     written = json.loads((folder / "graph.json").read_text())
     assert (written["format"], written["version"], written["backend"]) == ("rlgraph-graph", 1, "numpy")
     predict, draw = written["methods"]["predict"], written["methods"]["draw"]
-    assert (predict["effects"], draw["effects"]) == ([], ["draws"])
+    assert predict["effects"] == draw["effects"] == []
     (entry,) = predict["inputs"]
     assert (entry["name"], entry["dtype"], entry["shape"]) == ("x", "float32", ["B", 2])
     assert FloatBox.from_spec(entry["space"]) == VECTORS
@@ -176,8 +195,8 @@ def test_what_is_refused(executor, tmp_path, method, message):
 
 def test_draws_and_gradients_are_refused_by_name(executor, tmp_path):
     executor.backend.exports = frozenset({"writes"})
-    with pytest.raises(CapabilityError, match="model._draw draws random numbers"):
-        executor.export_graph(tmp_path / "export", ["draw"])
+    with pytest.raises(CapabilityError, match="model._draw_up_to draws random numbers"):
+        executor.export_graph(tmp_path / "export", ["draw_up_to"])
     with pytest.raises(CapabilityError, match="gradients takes gradients"):
         executor.export_graph(tmp_path / "export", ["learn"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.agents import Agent, Algorithm, Rollouts
-from rlgraph.agents.default_network import default_network
+from rlgraph.agents.default_network import network_for
 from rlgraph.components import Optimizer, Policy, ValueFunction
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.returns import discounted_returns
@@ -35,7 +35,7 @@ class Reinforce(Algorithm):
         network_spec: NetworkSpec = None,
         optimizer_spec: ComponentSpec = None,
     ):
-        layers = default_network(state_space) if network_spec is None else network_spec
+        layers = network_for(state_space, network_spec)
         self.discount = discount
         self.policy, self.baseline = Policy(layers, action_space), ValueFunction(layers)
         self.optimizer = Optimizer.from_spec(optimizer_spec or "adam", path="optimizer_spec")

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import default_network
+from rlgraph.agents.default_network import network_for
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import (
     ActorCriticLoss,
@@ -48,9 +48,10 @@ class A2C(Algorithm):
         value_network_spec: NetworkSpec = None,
         optimizer_spec: ComponentSpec = None,
     ):
-        layers = default_network(state_space) if network_spec is None else network_spec
+        layers = network_for(state_space, network_spec)
         self.policy = Policy(layers, action_space)
-        self.value_function = ValueFunction(layers if value_network_spec is None else value_network_spec)
+        own = None if value_network_spec is None else network_for(state_space, value_network_spec)
+        self.value_function = ValueFunction(layers if own is None else own)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
         self.loss = ActorCriticLoss(weight_entropy=weight_entropy, weight_vf=weight_vf)
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec", default="rmsprop")

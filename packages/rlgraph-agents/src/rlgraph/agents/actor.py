@@ -49,6 +49,7 @@ class Actor:
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
         self.masked, self.seen_masked = graph.masked, graph.seen_masked
         self._dtype = executor.execution.dtype
+        self._graph, self._previous_steps = graph, graph.previous
         self._weights = executor.flat_weights(methods)
         self.time_percentage = np.zeros((), self._dtype)
         #: Version of the weights.
@@ -73,20 +74,25 @@ class Actor:
         table = {} if self._space is None else self._space.zeros(slots)
         self._table: dict[str, Any] = map_arrays(self._as_float, table)
         self._stack = self._table.pop("preprocessor", None)
+        #: What the next states are given of the step before, [N, K]; None: nothing.
+        self._previous: Any = None
+        if self._previous_steps is not None:
+            self._previous = np.zeros((slots, self._previous_steps.size), self._dtype)
 
     def have_room(self, slots: int) -> None:
         """Have at least this number of slots; those that are there keep their rows."""
         if slots <= self.slots:
             return
-        table, stack, rows = self._table, self._stack, slice(self.slots)
+        table, stack, previous, rows = self._table, self._stack, self._previous, slice(self.slots)
         self.resize(slots)
         self._table = with_rows(self._table, rows, table)
         self._stack = with_rows(self._stack, rows, stack)
+        self._previous = with_rows(self._previous, rows, previous)
 
     @property
     def has_table(self) -> bool:
         """Whether it keeps any state per slot."""
-        return bool(self._table) or self._stack is not None
+        return bool(self._table) or self.remembers
 
     def _as_float(self, array: np.ndarray) -> np.ndarray:
         return array.astype(self._dtype) if array.dtype.kind == "f" else array
@@ -102,13 +108,18 @@ class Actor:
 
     @property
     def preprocesses(self) -> bool:
-        """Whether states go through a preprocessor."""
-        return self._preprocess is not None
+        """Whether the algorithm sees other states than raw ones."""
+        return self._preprocess is not None or self.sees_previous
 
     @property
     def remembers(self) -> bool:
-        """Whether the preprocessor keeps state."""
-        return self._stack is not None
+        """Whether what the algorithm sees of a state depends on those before it."""
+        return self._stack is not None or self.sees_previous
+
+    @property
+    def sees_previous(self) -> bool:
+        """Whether states come with the action and the reward of the step before; see `rewarded`."""
+        return self._previous is not None
 
     def see(self, states: Any, slots: Any = None, learns: bool = True) -> Any:
         """What the algorithm sees of raw ``states [N, ...]``, the newest of each slot.
@@ -118,6 +129,12 @@ class Actor:
             slots: the slot of each row; None: all in order.
             learns: whether the layers of an actor that learns may learn from these states.
         """
+        seen = self._preprocessed(states, slots, learns)
+        if self._previous is None:
+            return seen
+        return self._graph.with_previous(seen, self._previous if slots is None else self._previous[slots])
+
+    def _preprocessed(self, states: Any, slots: Any, learns: bool) -> Any:
         program = self._preprocess if learns else self._preprocess_frozen
         if program is None:
             return states
@@ -138,7 +155,7 @@ class Actor:
             InputError: the states do not fit their Space, or their number the slots.
         """
         method = "act" if use_exploration else "act_greedily"
-        if not self._table:
+        if not self._table and self._previous is None:
             return self._programs[method](states, **self._times[method])["actions"]
         return self._acted(self._programs[method], method, states, slots)["actions"]
 
@@ -160,13 +177,28 @@ class Actor:
         else:
             results = program(states, row(self._table, slots), **self._times[method])
             self._table = with_rows(self._table, slots, results["internal_states"])
+        if self._previous_steps is not None:
+            after = self._previous_steps.after(results["actions"], self._dtype)
+            self._previous = after if slots is None else with_rows(self._previous, slots, after)
         return results
+
+    def did(self, actions: Any) -> None:
+        """Others acted in its place, ``actions [N, ...]``, where these come with the next states."""
+        if self._previous_steps is not None:
+            self._previous = self._previous_steps.after(actions, self._dtype)
+
+    def rewarded(self, rewards: Any, slots: Any = None) -> None:
+        """Take in what the last actions brought ``[N]``, where states come with it; row i is in slot ``slots[i]``."""
+        if self._previous is not None:
+            self._previous = self._previous.copy()
+            self._previous[slice(None) if slots is None else slots, -1] = rewards
 
     def begin(self, slots: Any = None) -> None:
         """Episodes begin in these slots (None: all): their rows become zero."""
         rows = slice(None) if slots is None else slots
         self._table = with_rows(self._table, rows, 0)
         self._stack = with_rows(self._stack, rows, 0)
+        self._previous = with_rows(self._previous, rows, 0)
 
     def set_weights(self, message: bytes) -> None:
         """Take over the weights of a learner's message (see `Learner.weights_message`).
@@ -186,12 +218,14 @@ class Actor:
 
     def get_state(self) -> Any:
         """Copies of the table; see `set_state`."""
-        return map_arrays(np.copy, {"internal_states": self._table, "preprocessor": self._stack})
+        held = {"internal_states": self._table, "preprocessor": self._stack, "previous": self._previous}
+        return map_arrays(np.copy, held)
 
     def set_state(self, state: Any) -> None:
         """Continue from what `get_state` gave."""
         self._table = map_arrays(np.copy, state.get("internal_states") or {})
         self._stack = map_arrays(np.copy, state.get("preprocessor"))
+        self._previous = map_arrays(np.copy, state.get("previous"))
 
 
 def with_rows(table: Any, slots: Any, values: Any) -> Any:

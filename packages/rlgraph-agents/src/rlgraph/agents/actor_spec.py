@@ -10,6 +10,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.masked_states import masked_states
+from rlgraph.agents.previous_steps import PreviousSteps
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.components.common.normalizer import Normalizer, float_parts
@@ -32,6 +33,7 @@ class ActorSpec:
         action_mask: the part of the states that says which actions are legal; see `Agent`.
         normalize_states: whether states are normalized, or which parts of them; see `Agent`.
         scale_rewards: discount of the returns whose deviation a learner divides rewards by; None: it does not.
+        previous_action_and_reward: whether the policy sees those of the step before; see `Agent`.
     """
 
     algorithm: type[Algorithm]
@@ -44,6 +46,7 @@ class ActorSpec:
     action_mask: str | None = NAME
     normalize_states: bool | Sequence[str] = False
     scale_rewards: float | None = None
+    previous_action_and_reward: bool = False
 
     def make_graph(self, experience: Any = None) -> AgentGraph:
         """The root component; with an `experience` that of a learner."""
@@ -54,11 +57,12 @@ class ActorSpec:
         if self.preprocessing_spec is not None:
             preprocessor = _preprocessor(self.preprocessing_spec)
             seen = preprocessor.get_preprocessed_space(seen.with_batch_rank()).without_ranks()
-        spaces = {"state_space": seen, "action_space": actions}
+        previous = PreviousSteps(seen, actions) if self.previous_action_and_reward else None
+        spaces = {"state_space": seen if previous is None else previous.input_space, "action_space": actions}
         algorithm = call_checked(self.algorithm, (), self.options, "agent", handed=spaces)
         normalize = _normalize(self.normalize_states, seen)
         scale = Normalizer(has_mean=False, scope="scale-rewards") if self.scale_rewards is not None else None
-        return AgentGraph(algorithm, preprocessor, experience, masked, normalize, scale)
+        return AgentGraph(algorithm, preprocessor, experience, masked, normalize, scale, previous)
 
     @property
     def raw_space(self) -> Space:
@@ -81,15 +85,24 @@ class ActorSpec:
         streams = None if draw_seed is None else RandomStreams(draw_seed)
         return Actor(self.make_executor(graph), graph, self.raw_space, slots, streams)
 
-    def make_executor(self, graph: AgentGraph) -> GraphExecutor:
-        """The executor of an actor alone, on NumPy: no framework is imported."""
-        return executor_class("numpy")(
+    def make_executor(
+        self, graph: AgentGraph, methods: Sequence[str] | None = None, backend: str = "numpy"
+    ) -> GraphExecutor:
+        """The executor of an actor alone; on NumPy no framework is imported.
+
+        Args:
+            graph: the root component, of `make_graph`.
+            methods: the API methods that it has; default: those that an actor needs.
+            backend: name of a backend.
+        """
+        methods = graph.acting_methods if methods is None else methods
+        return executor_class(backend)(
             graph,
-            graph.acting_spaces(self.raw_space, graph.acting_methods),
+            graph.acting_spaces(self.raw_space, methods),
             action_space=from_spec(self.action_space),
-            backend="numpy",
+            backend=backend,
             execution_spec={"seed": self.seed, "dtype": self.dtype},
-            api_methods=graph.acting_methods,
+            api_methods=methods,
         )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,30 +14,44 @@ import numpy as np
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent_checkpoint import load_agent, store_agent
+from rlgraph.agents.agent_description import describe
 from rlgraph.agents.agent_options import make_parts, take_options
 from rlgraph.agents.agent_spec import AgentMeta, make_agent
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.default_network import network_in_words
 from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.exporting import export_agent
 from rlgraph.agents.external_batches import BatchReader
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.observer import Observer
-from rlgraph.agents.other_names import IN_AN_AGENT
+from rlgraph.agents.offline import import_steps
+from rlgraph.agents.other_names import IN_AN_AGENT, IN_EVALUATE, IN_LEARN, answers_to
 from rlgraph.agents.presets import Preset
 from rlgraph.agents.sampler import Sampler
 from rlgraph.agents.step_reader import StepReader
 from rlgraph.agents.user_actor import UserActor
-from rlgraph.components import Exploration
+from rlgraph.agents.weights import load_weights
+from rlgraph.components import Exploration, NeuralNetwork
 from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable
 from rlgraph.core.errors import OtherNames, RLGraphError
+from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_types import ComponentSpec
-from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.environments.vector_env import VectorEnv
-from rlgraph.spaces import Space
+from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.results import TrainingResult
+
+_log = logging.getLogger(__name__)
+
+
+def _worker_options() -> set[str]:
+    """The arguments of the worker that `Agent.learn` takes."""
+    from rlgraph.workers import SingleThreadedWorker
+
+    return parameters_of(SingleThreadedWorker).named.keys() - {"agent", "env_spec"}
 
 
 class Agent(Specifiable, metaclass=AgentMeta):
@@ -47,19 +62,21 @@ class Agent(Specifiable, metaclass=AgentMeta):
     Acting is safe in several threads, beside others that observe, update, save and load.
 
     Args:
-        state_space: one state, without ranks.
-        action_space: one action, without ranks.
+        state_space: one state, without ranks: a Space, one of gymnasium's, or a spec (`rlgraph.spaces.from_spec`).
+        action_space: one action, likewise.
         preprocessing_spec: what states go through first: a list of layer specs, or by path of a container state (see
             `rlgraph.components.preprocessing`).
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`.
         seed: root of all random numbers; overrides the execution spec's.
         acting: ``"numpy"``, ``"backend"``, or ``"auto"``: see ``act_on`` of `rlgraph.core.ExecutionSpec`.
-        env: the environment spec that `learn` and `evaluate` use.
+        env: the environment spec, environment or vector environment that `learn` and `evaluate` use.
         action_mask: the part of states that are a Dict which says which actions are legal; None: no part does.
         normalize_states: subtract the mean of the states observed so far and divide by their deviation; a list of parts
             of a container state normalizes these. The learner has the statistics, and changes them after updates only.
         scale_rewards: divide rewards by the deviation of the returns observed so far.
+        previous_action_and_reward: the network sees those of the step before as well, zeros where an episode begins:
+            after the states where these are a vector, else as a part of a Dict. Categories are one-hot.
 
     Attributes:
         algorithm_class: the class of the algorithm.
@@ -91,8 +108,10 @@ class Agent(Specifiable, metaclass=AgentMeta):
         action_mask: str | None = "action_mask",
         normalize_states: bool | Sequence[str] = False,
         scale_rewards: bool = False,
+        previous_action_and_reward: bool = False,
         **options: Any,
     ):
+        state_space, action_space = from_spec(state_space), from_spec(action_space)
         spec, experience, execution = make_parts(
             self.algorithm_class,
             state_space,
@@ -104,9 +123,12 @@ class Agent(Specifiable, metaclass=AgentMeta):
             action_mask=action_mask,
             normalize_states=normalize_states,
             scale_rewards=scale_rewards,
+            previous_action_and_reward=previous_action_and_reward,
             **options,
         )
         self.learner = learner = Learner(spec, experience, backend, execution, acting)
+        if options.get("network_spec") is None and self.network:
+            _log.info("default network: %s", self.network)
         self.state_space, self.action_space, self.env_spec = state_space, action_space, env
         self.executor = learner.executor
         self.seed = self.executor.execution.seed
@@ -125,6 +147,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
         preprocess = actor.see if actor.preprocesses and not actor.remembers else None
         self._batches = BatchReader(reader, learner.experience, execution.dtype, preprocess)
         self._sampler: Sampler | None = None
+        #: The environment spec that a worker trains in at the moment.
+        self.trains_in: Any = None
         #: State of the sampler that was loaded, for the next one.
         self._resumed: Any = None
 
@@ -133,9 +157,14 @@ class Agent(Specifiable, metaclass=AgentMeta):
         if "algorithm_class" in vars(cls):
             take_options(cls, Agent)
 
+    @property
+    def network(self) -> str:
+        """The layers of the policy's network in one line; empty: there is none."""
+        network = getattr(getattr(self.learner.graph.algorithm, "policy", None), "network", None)
+        return network_in_words(network) if isinstance(network, NeuralNetwork) else ""
+
     def __repr__(self) -> str:
-        preset = "" if self.preset is None else f", preset {self.preset.name}"
-        return f"<{type(self).__name__} on {self.executor.backend.name}{preset}>"
+        return describe(self)
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
@@ -145,7 +174,8 @@ class Agent(Specifiable, metaclass=AgentMeta):
             spec: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
                 a registered name, which stands for its preset for `env` if there is one (`rlgraph.agents.presets`).
             path: where the spec stands; named in errors.
-            env: an environment spec; gives the Spaces, and `learn` and `evaluate` use it.
+            env: an environment spec, environment or vector environment; gives the Spaces, and `learn` and `evaluate`
+                use it.
             kwargs: constructor arguments that override the spec's, e.g. ``state_space=``, ``backend=``, ``seed=``.
 
         Raises:
@@ -193,16 +223,17 @@ class Agent(Specifiable, metaclass=AgentMeta):
 
     # Acting.
 
-    def new_actor(self, slots: int = 1, learns: bool = False) -> Actor:
+    def new_actor(self, slots: int = 1, learns: bool = False, seed: int | None = None) -> Actor:
         """An actor on this agent's weights with a table and random numbers of its own, for another thread or loop.
 
         Args:
             slots: number of environments.
             learns: whether layers of the preprocessor learn from the states that it sees.
+            seed: of its random numbers; None: every actor has others.
         """
         learner = self.learner
         self._actors += 1
-        streams = RandomStreams([self.seed, self._actors])
+        streams = RandomStreams([self.seed, self._actors] if seed is None else seed)
         actor = Actor(self.executor, learner.graph, self.state_space, slots, streams, learns)
         actor.time_percentage = learner.progress
         return actor
@@ -355,21 +386,14 @@ class Agent(Specifiable, metaclass=AgentMeta):
         They count neither as steps nor towards the next update.
 
         Args:
-            observations: a list of steps, each a dict of the arguments of `observe`, or one dict of these with batch
-                rank; ``sequence_indices`` marks the last rows of fragments (see `update`).
+            observations: the file or folder of a data set (`rlgraph.agents.data_sets`); a list of steps, each a dict of
+                the arguments of `observe`, or one dict of these with batch rank; ``sequence_indices`` marks the last
+                rows of fragments (see `update`).
 
         Raises:
-            InputError: as `observe`.
+            InputError: as `observe`; of a data set it names file, episode and step.
         """
-        if self.learner.graph.memory is None:
-            raise InputError(
-                f"import_observations: expected an agent with a memory; {type(self).__name__} learns from its own "
-                "newest steps only: give update(batch) a rollout"
-            )
-        records = self._batches.records_of_steps(observations)
-        with self._observing:
-            self.executor.program("insert_records")(records)
-        return len(records["rewards"])
+        return import_steps(self, observations)
 
     # Learning.
 
@@ -422,26 +446,32 @@ class Agent(Specifiable, metaclass=AgentMeta):
         with self._updating:
             return self.learner.update_if_due()
 
+    @answers_to(IN_LEARN, _worker_options)
     def learn(
         self,
-        timesteps: int,
+        timesteps: int | None = None,
         *,
+        updates: int | None = None,
+        data: str | Path | None = None,
         env: Any = None,
         num_envs: int | None = None,
-        callbacks: Callback | list[Callback] | None = None,
+        callbacks: Callback | Callable[..., Any] | list[Any] | None = None,
         stop: Callback | list[Callback] | None = None,
         progress_bar: bool = False,
         folder: str | Path | None = None,
         wandb: Mapping[str, Any] | None = None,
         **worker_options: Any,
     ) -> TrainingResult:
-        """Train in an environment; a thin front of `rlgraph.workers.SingleThreadedWorker`.
+        """Train in an environment, or offline; a thin front of `rlgraph.workers`.
 
         Args:
-            timesteps: environment steps, over all environments.
-            env: environment spec; default: the one given to `from_spec`.
-            num_envs: number of environments; default: that of the agent's preset, else 1.
-            callbacks: told what happens; see `rlgraph.workers.Callback`.
+            updates: in place of `timesteps`: updates from the memory, without an environment.
+            data: with `updates`, a data set that is put into the memory first: see `import_observations`.
+            timesteps: environment steps, over all environments, of which N step together: up to N - 1 more are done.
+            env: environment spec, environment or vector environment; default: the one given to `from_spec`.
+            num_envs: number of environments; default: that of the vector environment or the agent's preset, else 1.
+            callbacks: told what happens (`rlgraph.workers.Callback`). A function of ``(worker, metrics)`` is called at
+                every report, and stops training by returning False.
             stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             progress_bar: show a live line (`rlgraph.workers.LiveProgress`).
             folder: a run folder to write, as ``rlgraph train`` does: metrics, episodes, evaluations, checkpoints. An
@@ -452,10 +482,24 @@ class Agent(Specifiable, metaclass=AgentMeta):
         Raises:
             SpecError: an option is wrong; or with `folder`, the agent or the environment has no JSON form.
         """
-        from rlgraph.workers import LiveProgress, SingleThreadedWorker
+        from rlgraph.workers import LiveProgress, SingleThreadedWorker, learn_offline
         from rlgraph.workers.listeners import as_list
 
-        check_arguments(SingleThreadedWorker, worker_options, "learn")
+        if timesteps is None or updates is not None or data is not None:
+            asked = {
+                "timesteps": timesteps,
+                "env": env,
+                "num_envs": num_envs,
+                "callbacks": callbacks,
+                "stop": stop,
+            }
+            asked |= {
+                "progress_bar": progress_bar or None,
+                "folder": folder,
+                "wandb": wandb,
+                **worker_options,
+            }
+            return learn_offline(self, updates, data, asked)
         if num_envs is not None:
             worker_options["num_envs"] = num_envs
         if env is None and self.preset is not None:
@@ -476,19 +520,30 @@ class Agent(Specifiable, metaclass=AgentMeta):
             finally:
                 worker.terminate()
 
-    def evaluate(self, episodes: int = 10, *, env: Any = None, seed: int | None = None) -> Evaluation:
-        """Play whole episodes greedily in fresh environments; nothing is observed or learned.
+    @answers_to(IN_EVALUATE)
+    def evaluate(
+        self,
+        episodes: int = 10,
+        *,
+        env: Any = None,
+        seed: int | None = None,
+        stochastic: bool = False,
+        video: str | Path | None = None,
+    ) -> Evaluation:
+        """Play whole episodes, greedily by default; nothing is observed or learned.
 
         Args:
             episodes: how many.
-            env: environment spec; default: the one given to `from_spec`.
-            seed: root seed of the environments; default: derived from the agent's.
+            env: environment spec, of which fresh environments are made, or an environment or vector environment, which
+                is reset; default: the one given to `from_spec`.
+            seed: root seed of the environments and of drawn actions; default: derived from the agent's.
+            stochastic: draw actions as in training: from the policy, or with the present exploration.
+            video: a ``.gif`` or ``.mp4`` (extra ``video``) to record the first episode in.
         """
         from rlgraph.workers import evaluate
 
-        return evaluate(
-            self, self._environment(env), episodes, self.seed + 1_000_003 if seed is None else seed
-        )
+        seed = self.seed + 1_000_003 if seed is None else seed
+        return evaluate(self, self._environment(env), episodes, seed, stochastic=stochastic, video=video)
 
     def _environment(self, env: Any) -> Any:
         spec = self.env_spec if env is None else env
@@ -565,6 +620,30 @@ class Agent(Specifiable, metaclass=AgentMeta):
             else:
                 self.executor.load(directory, scope=scope)
 
+    def load_weights(self, path: str | Path, *, only: str | Sequence[str] | None = None) -> list[str]:
+        """Take over weights of another agent, to train on from them with a fresh optimizer (fine-tuning).
+
+        Targets become copies of what they follow, and statistics go on from those of the other agent. Counters, memory
+        and optimizers stay as they are.
+
+        Args:
+            path: a run folder, of which the policy that the run ended with is taken; or a checkpoint.
+            only: scoped names of weights or components, ``"ppo/policy/network"``, or patterns, ``"*/network/*"``: one,
+                or a list of them. Default: all weights.
+
+        Returns:
+            The names of the weights that were taken over.
+
+        Raises:
+            CheckpointError: `path` is neither, or is damaged.
+            InputError: weights are missing there or have another shape, or no weight matches; nothing is changed.
+        """
+        from rlgraph.runs.loading import policy_checkpoint
+
+        source = policy_checkpoint(Path(path))
+        with self._updating, self._observing:
+            return load_weights(self, source, only)
+
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""
         return {
@@ -585,17 +664,24 @@ class Agent(Specifiable, metaclass=AgentMeta):
 
     export_model, import_model = store_model, load_model
 
-    def export_graph(self, directory: str | Path, methods: Sequence[str] | None = None) -> Path:
+    def export_graph(
+        self, directory: str | Path, methods: Sequence[str] | None = None, *, format: str | None = None
+    ) -> Path:
         """Write API methods for use without RLgraph; see `rlgraph.core.GraphExecutor.export_graph`.
+
+        ``get_greedy_actions`` and ``get_sampled_actions`` act on raw states. Random numbers, and what acting remembers
+        (frame stacks, states of recurrent networks), are inputs and outputs.
 
         Args:
             directory: where; an earlier export is replaced.
             methods: names of API methods; default: greedy acting.
+            format: ``"onnx"``, which PyTorch writes; default: that of the backend.
 
         Raises:
             CapabilityError: the backend cannot export one of them; names the function.
+            InputError: an unknown format.
         """
-        return self.executor.export_graph(directory, [self.greedy_method] if methods is None else methods)
+        return export_agent(self, directory, methods, format)
 
     def call_api_method(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Run an API method of the root component."""

@@ -9,7 +9,8 @@ from typing import Any
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.nothing import Nothing
-from rlgraph.agents.masked_states import MaskedStates, as_bools
+from rlgraph.agents.masked_states import OBSERVATION, MaskedStates, as_bools
+from rlgraph.agents.previous_steps import PREVIOUS, PreviousSteps
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
@@ -17,6 +18,8 @@ from rlgraph.spaces import Dict, FloatBox, Space
 
 #: What `Algorithm.update` returns per item [B]: for the memory, and for whoever gave the batch.
 PER_ITEM = ("priorities", "loss_per_item")
+#: The API methods that act on raw states: what exports are made of, from a graph that only acts.
+ON_RAW_STATES = ("get_greedy_actions", "get_sampled_actions")
 
 
 class AgentGraph(Component):
@@ -29,6 +32,7 @@ class AgentGraph(Component):
         masked: the raw states, if a part of them is a mask.
         normalize: what the algorithm's states go through at last; records hold them as they are.
         scale_rewards: what rewards of records go through before the algorithm learns from them.
+        previous: what the algorithm's states have of the steps before them; None: nothing.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class AgentGraph(Component):
         masked: MaskedStates | None = None,
         normalize: Normalizer | None = None,
         scale_rewards: Normalizer | None = None,
+        previous: PreviousSteps | None = None,
         scope: str = "agent",
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
@@ -47,6 +52,10 @@ class AgentGraph(Component):
         self.masked = self.seen_masked = masked
         if masked is not None and preprocessor is not None:
             self.seen_masked = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
+        self.previous, self._preprocessed_masked = previous, self.seen_masked
+        if masked is not None and previous is not None:
+            self.seen_masked = masked.preprocessed(previous.space)
+        off = set() if experience is None else {"get_sampled_actions"}  # exports only act
         #: What it learns from: that which was given, or what suits recurrent networks.
         self.experience = experience = (experience or Nothing()).suited_to(bool(algorithm.recurrent_parts))
         self.sequences = experience.sequences
@@ -64,13 +73,11 @@ class AgentGraph(Component):
         self.discount = experience.discount
         given = (algorithm, preprocessor, self.memory, self.sequences, self.normalize, self.scale_rewards)
         parts = [part for part in given if part is not None]
-        off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
+        off |= set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if "update" in algorithm.api_methods() else {"update"}
         off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
-        if preprocessor is not None and preprocessor.has_state and (algorithm.recurrent_parts or masked):
-            # Host states, and networks' states or masks, differ in their batch symbol in one plan.
-            off |= {"get_greedy_actions"}
+        off |= set() if previous is None else set(ON_RAW_STATES)  # raw states do not have them
         super().__init__(*parts, scope=scope, switched_off_apis=off)
         # The algorithm's further API methods are the agent's as well.
         for name in algorithm.api_methods():
@@ -81,15 +88,25 @@ class AgentGraph(Component):
 
     def seen_space(self, state_space: Space) -> Space:
         """One state as the algorithm sees it, from one raw state; both without ranks."""
+        if self.previous is not None:
+            return self.previous.space if self.seen_masked is None else self.seen_masked.space
         if self.preprocessor is None:
             return state_space
         if self.seen_masked is not None:
             return self.seen_masked.space
         return _preprocessed_space(self.preprocessor, state_space)
 
-    def unmasked(self, seen: Any) -> Any:
-        """States as the algorithm sees them, without the mask."""
-        return seen if self.seen_masked is None else self.seen_masked.split(seen)[0]
+    def bare(self, seen: Any) -> Any:
+        """States as the algorithm sees them, or their Space, without the mask and what is kept of the step before."""
+        rest = seen if self.seen_masked is None else self.seen_masked.split(seen)[0]
+        return rest if self.previous is None else rest[OBSERVATION]
+
+    def with_previous(self, states: Any, previous: Any) -> Any:
+        """Preprocessed states ``[N, ...]`` as the algorithm sees them, with what is kept of the steps before them."""
+        masked = self._preprocessed_masked
+        rest, mask = (states, None) if masked is None else masked.split(states)
+        seen = {OBSERVATION: rest, PREVIOUS: previous}
+        return seen if masked is None else masked.join(seen, mask)
 
     def table_space(self, state_space: Space) -> Dict | None:
         """The Space of the rows of an actor's table ``[N, ...]``, by part; None if nothing keeps state.
@@ -118,7 +135,7 @@ class AgentGraph(Component):
         spaces: dict[str, Any] = {"states": self.seen_space(state_space).with_batch_rank()}
         for method in methods:
             kept: Any = Dict(acting, add_batch_rank=True) if acting else None
-            if method == "get_greedy_actions":
+            if method in ON_RAW_STATES:
                 kept = Dict(table, add_batch_rank=True) if table else None
             elif method.startswith("preprocess"):
                 kept = table.get("preprocessor")
@@ -178,10 +195,21 @@ class AgentGraph(Component):
         """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
         masked = self.seen_masked
         rest, mask = (states, None) if masked is None else masked.split(states)
-        observations = {"states": rest if self.normalize is None else self.normalize.normalize(rest)}
+        previous = None
+        if self.previous is not None:
+            rest, previous = rest[OBSERVATION], rest[PREVIOUS]
+        seen = rest if self.normalize is None else self.normalize.normalize(rest)
+        if self.previous is not None:
+            joined = {OBSERVATION: seen, PREVIOUS: previous}
+            seen = self._as_vector(seen, previous) if self.previous.is_flat else joined
+        observations = {"states": seen}
         if masked is not None:
             observations["action_mask"] = as_bools(mask, masked.mask_space, self._as_bool)
         return observations
+
+    @graph_fn
+    def _as_vector(self, ops: Any, states: Any, previous: Any) -> Any:
+        return ops.concat([states, previous], axis=-1)
 
     @graph_fn
     def _as_bool(self, ops: Any, mask: Any) -> Any:
@@ -223,14 +251,24 @@ class AgentGraph(Component):
         Where acting keeps state, `internal_states` are all of it, by part, and the results ``{"actions",
         "internal_states"}``.
         """
+        return self._acted_on_raw("act_greedily", states, internal_states, time_percentage)
+
+    @rlgraph_api
+    def get_sampled_actions(
+        self, states: Any, internal_states: Any = None, time_percentage: Any = None
+    ) -> Any:
+        """As `get_greedy_actions`, drawn or explored."""
+        return self._acted_on_raw("act", states, internal_states, time_percentage)
+
+    def _acted_on_raw(self, method: str, states: Any, internal_states: Any, time_percentage: Any) -> Any:
         seen, after = states, {}
         if self.preprocessor is not None:
             of_preprocessor = internal_states["preprocessor"] if self.preprocessor.has_state else None
-            method = "preprocess_frozen" if self.preprocessor.learns else "preprocess"
-            results = self._preprocessed(method, states, of_preprocessor)
+            preprocess = "preprocess_frozen" if self.preprocessor.learns else "preprocess"
+            results = self._preprocessed(preprocess, states, of_preprocessor)
             seen = results["states"]
             after = {"preprocessor": results["internal_states"]} if self.preprocessor.has_state else {}
-        results, _ = self._acted("act_greedily", seen, internal_states, time_percentage)
+        results, _ = self._acted(method, seen, internal_states, time_percentage)
         after |= results.get("internal_states", {})
         return {"actions": results["actions"], "internal_states": after} if after else results["actions"]
 

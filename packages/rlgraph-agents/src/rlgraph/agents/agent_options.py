@@ -33,6 +33,7 @@ def make_parts(
     action_mask: str | None = NAME,
     normalize_states: bool | Sequence[str] = False,
     scale_rewards: bool = False,
+    previous_action_and_reward: bool = False,
     **options: Any,
 ) -> tuple[ActorSpec, Experience, ExecutionSpec]:
     """What the actors of an agent are built from, what it learns from, and how its executor runs.
@@ -40,7 +41,7 @@ def make_parts(
     Args:
         algorithm: its class.
         state_space, action_space, preprocessing_spec, execution_spec, seed, acting: see `Agent`.
-        action_mask, normalize_states, scale_rewards: see `Agent`.
+        action_mask, normalize_states, scale_rewards, previous_action_and_reward: see `Agent`.
         options: of the algorithm and its experience.
 
     Raises:
@@ -62,6 +63,7 @@ def make_parts(
         action_mask,
         normalize_states,
         _discount({**experienced, **own}, options) if scale_rewards else None,
+        previous_action_and_reward,
     )
     return spec, experience, execution
 

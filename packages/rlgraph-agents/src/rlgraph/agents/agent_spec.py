@@ -15,12 +15,15 @@ from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
-from rlgraph.environments.factory import is_instance, make_environment
-from rlgraph.environments.sequential_vector_env import release
+from rlgraph.environments.factory import environment_spaces
 from rlgraph.spaces import Space, from_spec
+from rlgraph.spaces.spec import is_gymnasium_space
 
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
+
+SPACES = ("state_space", "action_space")
+"""The arguments of an agent's constructor that may be given by position."""
 
 
 class AgentMeta(type):
@@ -28,12 +31,14 @@ class AgentMeta(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         spec = args[0] if len(args) == 1 else None
-        if isinstance(spec, str | Path | Mapping) and not isinstance(spec, Space):
+        is_space = isinstance(spec, Space) or is_gymnasium_space(spec)
+        if isinstance(spec, str | Path | Mapping) and not is_space:
             return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
         kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
         check_arguments(cls, kwargs, cls.__name__)
         agent = super().__call__(*args, **kwargs)
-        agent._arguments = {**dict(zip(("state_space", "action_space"), args, strict=False)), **kwargs}
+        given = {**dict(zip(SPACES, args, strict=False)), **kwargs}
+        agent._arguments = {**given, **{name: getattr(agent, name) for name in SPACES}}
         return agent
 
 
@@ -68,8 +73,6 @@ def make_agent(
     if not isinstance(spec, Mapping):
         raise SpecError(f"expected a mapping with 'type', a name or a file, given {spec!r}", path=path)
     arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
-    handed = {**handed, **_spaces(arguments, handed, env, path)}
-    arguments = {key: value for key, value in arguments.items() if key not in handed}
     kind = spec.get("type")
     target: Any = base._lookup(kind, path)
     if not hasattr(target, "algorithm_class"):
@@ -79,6 +82,8 @@ def make_agent(
             if kind is None
             else f"{path}.type: expected an agent with an algorithm_class, given {kind!r}. Known: {known}."
         )
+    handed = {**handed, **_spaces(target, arguments, handed, env, path)}
+    arguments = {key: value for key, value in arguments.items() if key not in handed}
     name = kind if isinstance(kind, str) else None
     make = partial(check_options, target.algorithm_class) if only_check else target
     made = call_checked(target, (), arguments, path, handed=handed, name=name, make=make)
@@ -87,22 +92,22 @@ def make_agent(
     return made
 
 
-def _spaces(arguments: Mapping[str, Any], handed: Mapping[str, Any], env: Any, path: str) -> dict[str, Any]:
+def _spaces(
+    target: Any, arguments: Mapping[str, Any], handed: Mapping[str, Any], env: Any, path: str
+) -> dict[str, Any]:
     """``env``, ``state_space`` and ``action_space`` of an agent, from what is given of them.
 
     Raises:
-        SpecError: a Space is missing.
+        SpecError: a Space is missing, or the environment has the wrong name.
     """
     env = arguments.get("env") if env is None else env
     given = {**arguments, **handed}
-    spaces = {name: given[name] for name in ("state_space", "action_space") if name in given}
+    spaces = {name: given[name] for name in SPACES if name in given}
     if env is not None:
-        environment = make_environment(env)
-        spaces = {"state_space": environment.state_space, "action_space": environment.action_space, **spaces}
-        if not is_instance(env):
-            release(environment, "environment")
-    for name in ("state_space", "action_space"):
+        spaces = {**dict(zip(SPACES, environment_spaces(env), strict=True)), **spaces}
+    for name in SPACES:
         if name not in spaces:
+            check_arguments(target, given, path)
             raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")
     return {"env": env, **{name: from_spec(space) for name, space in spaces.items()}}
 

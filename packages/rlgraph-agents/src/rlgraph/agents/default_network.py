@@ -1,27 +1,41 @@
-"""The network of an agent that is given none: what suits the states."""
+"""The network of an agent that is given none, or only what comes after the parts of its states."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components import GRU, LSTM, Dense, MultiLSTM, NeuralNetwork, NoisyDense
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, TextBox
+from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
-#: The three convolutions below need so many rows and columns to leave one.
-SMALLEST_IMAGE = 36
+#: Rows and columns: the three convolutions below need so many to leave one; below that one convolution is enough.
+LARGE_PICTURE = 36
+#: Rows and columns of the smallest array that counts as a picture; MiniGrid's views have 7.
+SMALLEST_PICTURE = 5
 
 _DENSE = [{"type": "dense", "units": 64, "activation": "relu"}] * 2
+_FLATTEN = {"type": "reshape", "flatten": True}
 #: Mnih et al. (2015), https://www.nature.com/articles/nature14236, "Model architecture".
 _CONVOLUTIONS = [
     {"type": "conv2d", "filters": 32, "kernel_size": 8, "strides": 4, "activation": "relu"},
     {"type": "conv2d", "filters": 64, "kernel_size": 4, "strides": 2, "activation": "relu"},
     {"type": "conv2d", "filters": 64, "kernel_size": 3, "strides": 1, "activation": "relu"},
-    {"type": "reshape", "flatten": True},
+    _FLATTEN,
     {"type": "dense", "units": 512, "activation": "relu"},
 ]
-_FLATTEN = {"type": "reshape", "flatten": True}
+#: Young and Tian (2019), https://arxiv.org/abs/1903.03176, section 3.
+_SMALL_CONVOLUTION = [
+    {"type": "conv2d", "filters": 16, "kernel_size": 3, "strides": 1, "activation": "relu"},
+    _FLATTEN,
+    {"type": "dense", "units": 128, "activation": "relu"},
+]
 _AS_FLOATS = {"type": "convert_type", "to_dtype": "float"}
 _AS_BRIGHTNESS = {"type": "divide", "divisor": 255.0}
+#: Layers that need features; a number is a dense layer.
+_ON_FEATURES = (Dense, NoisyDense, LSTM, GRU, MultiLSTM)
+_NAMES = ("dense", "noisy_dense", "lstm", "gru", "multi_lstm")
 
 
 def default_network(space: Space) -> list[dict[str, Any]]:
@@ -32,47 +46,112 @@ def default_network(space: Space) -> list[dict[str, Any]]:
     ============================================  ====================================================================
     floats ``[N]``                                two dense layers of 64 with ReLU
     pictures ``[H, W, C]`` of at least 36 x 36    the convolutions of Mnih et al. (2015); uint8 divided by 255 before
+    pictures of at least 5 x 5                    the convolution of Young and Tian (2019); uint8 divided by 255 before
     one category                                  one-hot, then dense
-    other numbers, and containers of all these    as flat floats behind each other, then dense
+    other numbers                                 as flat floats, then dense
+    a ``Dict`` or ``Tuple``, nested or not        the above for each part, without the dense layers of 64; the results
+                                                  are concatenated, then dense
     ============================================  ====================================================================
 
     Raises:
-        SpecError: text, or pictures in a container: there is no such default; gives an example of a spec.
+        SpecError: text, nothing (a size of 0), or uint8 pictures that are not ``[H, W, C]``; names the part.
     """
+    return [*_features(space), *([] if isinstance(space, BoxSpace) and _is_picture(space) else _DENSE)]
+
+
+def network_for(space: Space, network_spec: Any) -> Any:
+    """The spec of a network for states of `space`: `network_spec`, or `default_network` if that is None.
+
+    A list that begins with a dense or recurrent layer, such as ``[64, 64]``, is what comes after the features: those
+    of `default_network` are computed first, unless states are floats ``[N]`` or ``[M, N]``, which such layers take.
+
+    Raises:
+        SpecError: as `default_network`.
+    """
+    if network_spec is None:
+        return default_network(space)
+    if _begins_on_features(network_spec) and not (isinstance(space, FloatBox) and space.rank in (1, 2)):
+        return [*_features(space), *network_spec]
+    return network_spec
+
+
+def network_in_words(network: NeuralNetwork) -> str:
+    """The layers of a network in one line: ``"dense 64, lstm 32"``."""
+    return ", ".join(_in_words(layer) for layer in network.layers)
+
+
+def _in_words(layer: Any) -> str:
+    if isinstance(layer, NeuralNetwork):
+        return f"{layer.scope} ({network_in_words(layer)})"
+    size = getattr(layer, "filters", None) or getattr(layer, "units", None)
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(layer).__name__).lower() + (f" {size}" if size else "")
+
+
+def _begins_on_features(network_spec: Any) -> bool:
+    if not isinstance(network_spec, list | tuple) or not network_spec:
+        return False
+    first = network_spec[0]
+    kind = first.get("type") if isinstance(first, Mapping) else first
+    return type(kind) is int or kind in (*_ON_FEATURES, *_NAMES) or isinstance(kind, _ON_FEATURES)
+
+
+def _features(space: Space, path: str = "") -> list[dict[str, Any]]:
+    """Layers that make floats ``[N]`` of states of `space`."""
     if isinstance(space, BoxSpace):
-        _refuse(space, isinstance(space, TextBox))
-        return _of_a_box(space)
-    for path, box in space.flatten().items():
-        _refuse(space, isinstance(box, TextBox) or _is_picture(box) or box.dtype == "uint8", path)
-    return [_FLATTEN, _AS_FLOATS, {"type": "concat"}, *_DENSE]
+        return _of_a_box(space, path)
+    leaves = space.flatten()
+    if not any(_needs_own_layers(leaf) for leaf in leaves.values()):
+        return [_FLATTEN, _AS_FLOATS, {"type": "concat"}]
+    assert isinstance(space, Dict | Tuple)
+    named = dict(space.items()) if isinstance(space, Dict) else dict(enumerate(space))
+    networks = {key: _features(part, f"{path}/{key}" if path else str(key)) for key, part in named.items()}
+    specs: Any = {key: layers or None for key, layers in networks.items()}
+    return [
+        {
+            "type": "multi_input_stream_network",
+            "input_network_specs": specs if isinstance(space, Dict) else list(specs.values()),
+        }
+    ]
 
 
-def _of_a_box(box: BoxSpace) -> list[dict[str, Any]]:
-    scaled = [_AS_BRIGHTNESS] if box.dtype == "uint8" else []
-    if _is_picture(box):
-        return [*(scaled or _floats(box)), *_CONVOLUTIONS]
-    if scaled:
-        return [*scaled, _FLATTEN, *_DENSE]
+def _needs_own_layers(box: BoxSpace) -> bool:
+    """Whether a leaf is more, or less, than numbers to be put in a row with others."""
+    return isinstance(box, TextBox) or 0 in box.shape or box.dtype == "uint8" or _is_picture(box)
+
+
+def _of_a_box(box: BoxSpace, path: str) -> list[dict[str, Any]]:
+    _check(box, path)
     is_category = isinstance(box, IntBox) and box.rank == 0 and box.num_categories is not None
-    flat = [_FLATTEN] if box.rank != 1 else []
-    return [*flat, *([] if is_category else _floats(box)), *_DENSE]
-
-
-def _floats(box: BoxSpace) -> list[dict[str, Any]]:
-    return [] if isinstance(box, FloatBox) else [_AS_FLOATS]
+    if is_category and box.dtype != "uint8":
+        return [_FLATTEN]  # one-hot
+    numbers = [_AS_BRIGHTNESS] if box.dtype == "uint8" else [] if isinstance(box, FloatBox) else [_AS_FLOATS]
+    if _is_picture(box):
+        return [*numbers, *(_CONVOLUTIONS if min(box.shape[:2]) >= LARGE_PICTURE else _SMALL_CONVOLUTION)]
+    flat = [] if box.rank == 1 else [_FLATTEN]
+    return [*numbers, *flat] if box.dtype == "uint8" else [*flat, *numbers]
 
 
 def _is_picture(box: BoxSpace) -> bool:
-    return box.rank == 3 and min(box.shape[:2]) >= SMALLEST_IMAGE
+    return box.rank == 3 and min(box.shape[:2]) >= SMALLEST_PICTURE
 
 
-def _refuse(space: Space, is_refused: bool, path: str = "") -> None:
-    if is_refused:
-        part = f" with {path!r}" if path else ""
-        raise SpecError(
-            f"there is no default network for states {space!r}{part}; give one, and where parts have to "
-            'be prepared preprocessing_spec by path, such as {"camera": [{"type": "divide", "divisor": 255}, '
-            '{"type": "reshape", "flatten": true}]} with network_spec [{"type": "concat"}, {"type": "dense", '
-            '"units": 64, "activation": "relu"}]',
-            path="network_spec",
+def _check(box: BoxSpace, path: str) -> None:
+    """Raise `SpecError` if there are no default layers for `box`."""
+    given = f"{box!r}{f' in part {path!r}' if path else ''}"
+    if isinstance(box, TextBox):
+        fault = (
+            "texts; give network_spec with a string_to_hash_bucket and an embedding_lookup for them, or leave the part "
+            "out of the states"
         )
+    elif 0 in box.shape:
+        fault = "states of size 0; leave the part out of the states"
+    elif (
+        box.dtype == "uint8" and not _is_picture(box) and sum(size >= LARGE_PICTURE for size in box.shape) > 1
+    ):
+        fault = (
+            "pictures that are not [H, W, C]; let the environment put the channels last, or, for [84, 84], put "
+            '{"type": "reshape", "new_shape": [84, 84, 1]} into preprocessing_spec'
+        )
+    else:
+        return
+    raise SpecError(f"there is no default network for states {given}: {fault}", path="network_spec")

@@ -15,7 +15,7 @@ import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import default_network
+from rlgraph.agents.default_network import network_for
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import DQNLoss, DuelingPolicy, Exploration, Optimizer, QPolicy, Target
 from rlgraph.components.common.argument_checks import check_whole
@@ -147,7 +147,7 @@ def _policy(
         raise SpecError(f"expected a mapping of the policy's arguments, given {spec!r}", path="policy_spec")
     if network_spec is not None and "network_spec" in given:
         raise SpecError("given twice, here and as policy_spec.network_spec", path="network_spec")
-    network = {"network_spec": default_network(states) if network_spec is None else network_spec}
+    network = {"network_spec": network_for(states, network_spec)}
     network = {} if "network_spec" in given else network
     kind = DuelingPolicy if dueling_q else QPolicy
     policy = kind.from_spec(spec, path="policy_spec", action_space=actions, **network)

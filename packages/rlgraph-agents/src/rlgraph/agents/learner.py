@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
@@ -26,8 +26,8 @@ from rlgraph.core import (
 )
 from rlgraph.spaces import FloatBox, from_spec
 
-#: The number of this process's own actor.
-OWN = -1
+#: The numbers of this process's own actor, and of whoever acted in data sets.
+OWN, DATA = -1, -2
 
 
 class Learner:
@@ -83,6 +83,8 @@ class Learner:
         self.version = 0
         #: Environment steps learned from or inserted.
         self.steps = 0
+        #: Updates that no step made due.
+        self._offline = 0
         #: How much of training is done, 0 to 1.
         self.progress = np.zeros((), spec.dtype)
         #: Actor -> the origin of its newest fragment.
@@ -140,6 +142,14 @@ class Learner:
         if self.statistics is not None:
             self.statistics.cut(OWN, slots)
 
+    def insert_episode(self, steps: Iterable[VectorStep]) -> None:
+        """Put the steps of an episode of a data set, of one slot, into the memory; they are not counted."""
+        writer = self._writer(DATA)
+        for step in steps:
+            writer.add(step)
+            if self.statistics is not None:
+                self.statistics.add(step, DATA)
+
     def update_if_due(self) -> dict[str, float] | None:
         """The updates that the steps have made due; the last one's results, None if none was."""
         results = None
@@ -166,6 +176,11 @@ class Learner:
         results = self._next()
         self._do_what_is_due()
         return results
+
+    def update_offline(self) -> dict[str, float]:
+        """As `update_now`; what is scheduled by steps follows as many as make an update due."""
+        self._offline += 1
+        return self.update_now()
 
     def _next(self) -> dict[str, float]:
         """An update on what the experience has."""
@@ -237,6 +252,9 @@ class Learner:
         if before is not None and before.incarnation != fragment.origin.incarnation:
             writer.drop()
         for step in fragment.steps():
+            # An episode that was cut after the last step of a former fragment is marked here alone.
+            if len(begun := np.flatnonzero(step.begins)):
+                writer.cut(begun)
             writer.add(step)
         self._count(fragment)
         return True
@@ -322,6 +340,8 @@ class Learner:
     def counters(self) -> dict[str, Any]:
         """Version, steps and what is due; JSON-able."""
         own = {"version": self.version, "steps": self.steps, "due": dict(self._due)}
+        if self._offline:
+            own["offline"] = self._offline
         if self.statistics is not None:
             own["statistics"] = self.statistics.counters()
         return {**own, **self.experience.counters()}
@@ -329,6 +349,7 @@ class Learner:
     def set_counters(self, counters: Mapping[str, Any]) -> None:
         """Take over what `counters` gave."""
         self.version, self.steps = int(counters["version"]), int(counters["steps"])
+        self._offline = int(counters.get("offline", 0))
         self.experience.set_counters(counters)
         if self.statistics is not None:
             self.statistics.set_counters(counters["statistics"])
@@ -343,7 +364,9 @@ class Learner:
     def _do_what_is_due(self) -> None:
         for name, due in self._due.items():
             _, counts = self.graph.algorithm.schedule[name]
-            done = self.steps if counts == "steps" else self.version
+            done = self.version
+            if counts == "steps":
+                done = self.steps + int(self._offline * self.experience.steps_per_update)
             if done >= due:
                 interval = self._interval(name)
                 # The next multiple, so that intervals that do not divide each other keep the rate.

@@ -35,7 +35,12 @@ class Observer:
         self._waiting = WaitingSteps()
         #: What inserts records, where every step is one and nothing else looks at it.
         self._insert: Callable[[Any], Any] | None = None
-        if learner.experience.inserts_steps and learner.graph.masked is None and learner.statistics is None:
+        if (
+            learner.experience.inserts_steps
+            and learner.graph.masked is None
+            and learner.statistics is None
+            and not self._actor.sees_previous
+        ):
             self._insert = learner.executor.program("insert_records")
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)
@@ -145,6 +150,9 @@ class Observer:
                 f"rollout takes a step of all environments at once; given {env_id!r}"
             )
         slots = self._environments.of(env_id, rows, single=not batched)
+        if self._actor.sees_previous:
+            self._actor.have_room(int(slots.max()) + 1)
+            self._actor.rewarded(columns["rewards"], slots)
         columns = self._preprocessed(columns, slots, batched)
         ends = columns["terminals"] | columns["truncations"]
         if self._is_rollout:

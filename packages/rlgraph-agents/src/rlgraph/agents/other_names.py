@@ -1,13 +1,20 @@
-"""What other libraries call the options of an agent and a run, and where these stand here.
+"""What other libraries call the options of agents, runs and methods, and what these are called here.
 
 Only hints come of it: a key by such a name is refused, and the message names the place, or says what to do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import signature
 from types import MappingProxyType
+from typing import ParamSpec, TypeVar
 
-from rlgraph.core.errors import OtherNames
+from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _ONE_OPTIMIZER = "Policy and value function share 'optimizer_spec': leave it out."
 _BUILT = "The constructor builds the agent: leave it out."
@@ -113,6 +120,15 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "exploration_initial_eps": "exploration_spec.epsilon_spec",
         "exploration_final_eps": "exploration_spec.epsilon_spec",
         "exploration_fraction": "exploration_spec.epsilon_spec",
+        # environment and training
+        "environment": "env",
+        "policy": "Leave it out: 'network_spec' has the layers, and its default follows the states.",
+        "total_timesteps": "Give timesteps to agent.learn.",
+        "timesteps": "Give timesteps to agent.learn.",
+        "num_envs": "Give num_envs to agent.learn.",
+        "n_envs": "Give num_envs to agent.learn.",
+        "tensorboard_log": "Give folder to agent.learn, which writes TensorBoard events too.",
+        "verbose": "Give progress_bar=True to agent.learn.",
         # execution
         "threads": "execution_spec.threads",
         "device": "execution_spec.device",
@@ -166,6 +182,8 @@ IN_A_RUN: OtherNames = MappingProxyType(
         "save_freq": "checkpoints.interval",
         "log_interval": "logging.report_interval",
         "tensorboard": "logging.tensorboard",
+        "tensorboard_log": "logging.tensorboard",
+        "verbose": "The command line shows the progress: leave it out.",
         "wandb": "logging.wandb",
         "network_spec": "agent.network_spec",
         "optimizer_spec": "agent.optimizer_spec",
@@ -177,3 +195,78 @@ IN_A_RUN: OtherNames = MappingProxyType(
         "discount": "agent.discount",
     }
 )
+
+#: Argument -> its name in `Agent.learn`, or a sentence.
+IN_LEARN: OtherNames = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (
+                "total_timesteps",
+                "max_timesteps",
+                "num_timesteps",
+                "total_steps",
+                "num_steps",
+                "steps",
+                "n_steps",
+            ),
+            "timesteps",
+        ),
+        **dict.fromkeys(("environment", "env_spec", "env_id"), "env"),
+        "n_envs": "num_envs",
+        "callback": "callbacks",
+        "log_interval": "report_interval",
+        **dict.fromkeys(("eval_freq", "eval_interval"), "evaluation_interval"),
+        **dict.fromkeys(("n_eval_episodes", "eval_episodes"), "evaluation_episodes"),
+        "eval_env": "Evaluations use new environments like those of training: give 'evaluation_interval'.",
+        "save_freq": "checkpoint_interval",
+        **dict.fromkeys(("tensorboard_log", "tb_log_name", "log_path", "eval_log_path", "log_dir"), "folder"),
+        "verbose": "progress_bar",
+        "reset_num_timesteps": "Every call continues the count of steps: leave it out.",
+    }
+)
+
+#: Argument -> its name in `Agent.evaluate`, or a sentence.
+IN_EVALUATE: OtherNames = MappingProxyType(
+    {
+        **dict.fromkeys(("n_eval_episodes", "n_episodes", "num_episodes", "eval_episodes"), "episodes"),
+        **dict.fromkeys(("environment", "env_spec", "env_id", "eval_env"), "env"),
+        **dict.fromkeys(("explore", "use_exploration", "sample"), "stochastic"),
+        **dict.fromkeys(("record_video", "video_folder", "video_path", "render"), "video"),
+        **dict.fromkeys(("deterministic", "greedy"), "Give 'stochastic', which is the opposite."),
+    }
+)
+
+
+def answers_to(
+    other_names: OtherNames, options: Callable[[], Iterable[str]] = tuple
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function refuse unknown keyword arguments with the name that they have here.
+
+    Args:
+        other_names: what other libraries call the arguments.
+        options: gives the names that its ``**`` parameter takes.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        parameters = signature(function).parameters.values()
+        named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        named.remove("self")
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            known = {*named, *options()} if kwargs.keys() - named else named
+            faults = [
+                Fault(
+                    f"there is no such argument. {offer(key, known, other_names)}",
+                    f"{function.__name__}.{key}",
+                )
+                for key in kwargs
+                if key not in known
+            ]
+            if faults:
+                raise SpecError(*faults)
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate

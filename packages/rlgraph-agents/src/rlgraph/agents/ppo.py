@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import default_network
+from rlgraph.agents.default_network import network_for
 from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
 from rlgraph.components import (
     GeneralizedAdvantageEstimation,
     IterativeOptimization,
@@ -37,6 +38,7 @@ class PPO(Algorithm):
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
         value_network_spec: layers of the value function; default: those of the policy.
         optimizer_spec: one optimizer for both; default: Adam.
+        intrinsic_reward: rewards for exploration, ``"rnd"`` or ``"icm"`` or a spec of these; None: none.
     """
 
     experience = Rollouts.of("discount")
@@ -59,10 +61,12 @@ class PPO(Algorithm):
         network_spec: NetworkSpec = None,
         value_network_spec: NetworkSpec = None,
         optimizer_spec: ComponentSpec = None,
+        intrinsic_reward: ComponentSpec = None,
     ):
-        layers = default_network(state_space) if network_spec is None else network_spec
+        layers = network_for(state_space, network_spec)
         self.policy = Policy(layers, action_space)
-        self.value_function = ValueFunction(layers if value_network_spec is None else value_network_spec)
+        value_layers = layers if value_network_spec is None else network_for(state_space, value_network_spec)
+        self.value_function = ValueFunction(value_layers)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
         self.standardize = Standardize() if standardize_advantages == "batch" else None
         per_minibatch = standardize_advantages == "minibatch"
@@ -71,8 +75,10 @@ class PPO(Algorithm):
         stop_if = None if kl_limit is None else ("kl", kl_limit)
         columns = self.policy.internal_states_space is not None
         self.epochs = IterativeOptimization(num_epochs, num_minibatches, sequences=columns, stop_if=stop_if)
+        shared = (value_layers, action_space, gae_lambda, optimizer_spec)
+        self.intrinsic = IntrinsicRewards.for_agent(intrinsic_reward, *shared)
         parts = (self.policy, self.value_function, self.gae, self.standardize, self.loss, self.optimizer)
-        super().__init__(*filter(None, parts), self.epochs, scope="ppo")
+        super().__init__(*filter(None, (*parts, self.epochs, self.intrinsic)), scope="ppo")
 
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
@@ -81,10 +87,13 @@ class PPO(Algorithm):
         values, given = found["state_values"], (records[name] for name in ("rewards", "terminals", "ends"))
         advantages = self.gae.calc_gae_values(values, *given, found["next_state_values"])
         old = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
-        computed = {"log_probs": old, "values": values, "advantages": advantages}
+        computed, metrics = {"log_probs": old, "values": values, "advantages": advantages}, {}
+        if self.intrinsic is not None:
+            advantages, fields, metrics = self.intrinsic.explore(records, advantages)
+            computed |= {**fields, "scaled": advantages}
         if self.standardize is not None:
             computed["scaled"] = self.standardize.standardize(advantages, records["weights"])
-        return self.epochs.run(self.step, records, computed, time_percentage=time_percentage)
+        return {**self.epochs.run(self.step, records, computed, time_percentage=time_percentage), **metrics}
 
     @rlgraph_api
     def step(self, records: Any, time_percentage: Any = None) -> Any:
@@ -99,10 +108,12 @@ class PPO(Algorithm):
             self.policy.get_entropy(observations)["entropy"],
             time_percentage,
             weights=records["weights"],
-            policy_advantages=None if self.standardize is None else records["scaled"],
+            policy_advantages=records["scaled"] if self.standardize or self.intrinsic else None,
         )
         policy, values = (x.variables(trainable_only=True) for x in (self.policy, self.value_function))
         self.optimizer.step(policy + values, losses["loss"], time_percentage)
+        if self.intrinsic is not None:
+            losses |= self.intrinsic.step(records, time_percentage)
         return losses
 
 

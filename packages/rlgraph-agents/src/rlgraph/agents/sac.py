@@ -7,7 +7,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import default_network
+from rlgraph.agents.default_network import default_network, network_for
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import (
     EntropyTemperature,
@@ -58,10 +58,10 @@ class SAC(Algorithm):
             if not isinstance(box, FloatBox) or not box.bounded:
                 given = f"{box!r}{f' in part {path!r}' if path else ''}; PPO takes other actions"
                 raise SpecError(f"expected {ACTIONS}, given {given}", path="action_space")
-        layers = default_network(state_space) if network_spec is None else network_spec
+        layers = network_for(state_space, network_spec)
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
-        layers = layers if value_network_spec is None else value_network_spec
+        layers = layers if value_network_spec is None else network_for(state_space, value_network_spec)
         recurrent = NeuralNetwork.from_spec(layers, path="value_network_spec").internal_states_space
         flat = isinstance(state_space, FloatBox) and state_space.rank == 1 and recurrent is None
         networks = (layers, None) if flat else (default_network(FloatBox(shape=(1,))), layers)

@@ -88,6 +88,7 @@ class Sampler:
         before = actor.internal_states
         actions = actor.act(states, use_exploration)
         raw, rewards, terminals, truncations, self.infos = environments.step(actions)
+        actor.rewarded(rewards)
         valid = None
         if environments.dropped:
             valid = np.ones(len(rewards), bool)
@@ -140,12 +141,19 @@ class FragmentSampler(Sampler):
         length: steps of a fragment.
         number: of the actor.
         incarnation: how often it was started again.
+        every_internal_state: of the learner's experience.
     """
 
     def __init__(
-        self, actor: Actor, environments: VectorEnv, length: int, number: int = 0, incarnation: int = 0
+        self,
+        actor: Actor,
+        environments: VectorEnv,
+        length: int,
+        number: int = 0,
+        incarnation: int = 0,
+        every_internal_state: bool = False,
     ):
-        self._buffer = FragmentBuffer(length)
+        self._buffer = FragmentBuffer(length, every_internal_state)
         super().__init__(actor, environments, self._buffer.cut)
         self._origin = Origin(number, incarnation, 0)
 

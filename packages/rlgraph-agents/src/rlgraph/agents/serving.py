@@ -15,7 +15,7 @@ from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import length, map_arrays, row
 from rlgraph.agents.step_reader import StepReader, force_batch
-from rlgraph.core import InputError, RandomStreams, data_specs
+from rlgraph.core import InputError, RandomStreams, SpecError, data_specs
 from rlgraph.spaces import from_spec
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ class ActorHandle:
     """
 
     def __init__(self, spec: ActorSpec, clients: int = 256):
+        if spec.previous_action_and_reward:
+            raise SpecError(
+                "expected false: clients do not tell rewards, which the policy sees",
+                path="previous_action_and_reward",
+            )
         self.spec, self.clients = spec, clients
         self._graph, self._space = spec.make_graph(), spec.raw_space
         self._executor = spec.make_executor(self._graph)

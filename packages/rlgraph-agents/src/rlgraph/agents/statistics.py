@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,7 @@ class Statistics:
     def __init__(self, graph: AgentGraph, seen: Space, discount: float):
         states, rewards = graph.normalize, graph.scale_rewards
         self._graph, self._states, self._rewards, self._discount = graph, states, rewards, discount
-        self._space = space = seen if graph.seen_masked is None else graph.seen_masked.rest_space
+        self._space = space = graph.bare(seen)
         paths = [] if states is None else list(states.scale)
         self._moments = {path: Moments(space.flatten()[path].shape) for path in paths}
         self._returns_moments = Moments() if rewards is not None else None
@@ -123,7 +123,7 @@ class Statistics:
         slots = np.arange(len(step.rewards)) if slots is None else slots
         with self._lock:
             if self._moments:
-                leaves = self._space.flatten_sample(self._graph.unmasked(step.states))
+                leaves = self._space.flatten_sample(self._graph.bare(step.states))
                 for path, moments in self._moments.items():
                     moments.add(leaves[path][valid])
             if self._returns_moments is not None:
@@ -172,6 +172,14 @@ class Statistics:
         """Take over what `counters` gave."""
         for name, moments in self._all().items():
             moments.set_totals(counters[name])
+
+    def take_over(self, counters: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Continue from what another learner's `counters` gave, where the constants among the variables `names` are."""
+        for name, moments in self._all().items():
+            part = self._rewards if name == "returns" else self._states
+            assert part is not None
+            if part.scale[name.removeprefix("states/") if part is self._states else ""].name in names:
+                moments.set_totals(counters[name])
 
     def get_state(self) -> dict[str, Any]:
         """Copies of what waits; see `set_state`."""

@@ -85,6 +85,11 @@ class UserActor:
 
     def preprocess_states(self, states: Any, env_id: Any) -> Any:
         """See `Agent.preprocess_states`."""
+        if self.actor.sees_previous:
+            raise InputError(
+                "preprocess_states: states come with the reward before them, which observe() tells the agent: take "
+                "get_actions(..., extra_returns='preprocessed_states') after it"
+            )
         batch, was_added = force_batch("preprocess_states", "states", states, self._raw)
         with self._acting:
             slots = self._slots(env_id, length(batch), was_added)

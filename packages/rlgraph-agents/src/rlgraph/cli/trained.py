@@ -44,6 +44,9 @@ def evaluate(
         int | None, typer.Option(help="Root seed of the environments; default: from the agent's.")
     ] = None,
     checkpoint: CheckpointOption = None,
+    stochastic: Annotated[
+        bool, typer.Option("--stochastic", help="Draw actions as in training; default: greedy actions.")
+    ] = False,
     video: Annotated[
         Path | None, typer.Option(help="Record the first episodes: a .gif, or an .mp4 (extra 'video').")
     ] = None,
@@ -63,7 +66,7 @@ def evaluate(
             env = recorder.make_environment
         env = stepped(env, run.worker.frameskip, run.worker.max_timesteps_per_episode)
         with output.status(f"{episodes} episodes of {folder}"):
-            result = agent.evaluate(episodes, env=env, seed=seed)
+            result = agent.evaluate(episodes, env=env, seed=seed, stochastic=stochastic)
         if video is not None:
             film = f"\nwrote {video}" + (f", {recorder.frames:,} frames, no more" if recorder.is_full else "")
     data = {
@@ -76,6 +79,7 @@ def evaluate(
         "std_return": result.std,
         "returns": result.returns,
         "lengths": result.lengths,
+        "stochastic": stochastic,
         "video": video,
     }
     number = f"{len(result.returns)} episode" + "s" * (len(result.returns) > 1)
@@ -94,14 +98,20 @@ def export(
     ] = None,
     backend: RunBackendOption = None,
     checkpoint: CheckpointOption = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="'onnx', which PyTorch writes; default: the format of the backend."),
+    ] = None,
 ) -> None:
-    """Write the trained policy for use without RLgraph, in the format of its backend."""
+    """Write the trained policy for use without RLgraph, in the format of its backend or as ONNX."""
     from rlgraph.runs.loading import load_agent
 
+    if format == "onnx":
+        backend = backend or "torch"
     agent, _, source = load_agent(folder, backend=backend, checkpoint=checkpoint)
     with output.status("exporting"):
         directory = to or folder / "export"
-        written = agent.export_graph(directory, method)
+        written = agent.export_graph(directory, method, format=format)
     files = sorted(str(file.relative_to(written)) for file in written.rglob("*") if file.is_file())
     data = {
         "directory": directory,

@@ -19,6 +19,7 @@ from rlgraph.environments.random_env import RandomEnv
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.step_checks import check_finite
 from rlgraph.environments.t_maze import TMaze
+from rlgraph.environments.target_quadrant import TargetQuadrant
 from rlgraph.environments.vector_env import VectorEnv
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "RandomEnv",
     "SequentialVectorEnv",
     "TMaze",
+    "TargetQuadrant",
     "VectorEnv",
     "check_environment",
     "check_finite",

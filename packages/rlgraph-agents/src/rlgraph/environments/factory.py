@@ -21,9 +21,9 @@ from rlgraph.environments.native_vector_env import NativeVectorEnv, vectorised_i
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
 from rlgraph.environments.protocol_env import ProtocolEnv, missing_methods, resembles_environment
 from rlgraph.environments.restarts import MAX_RESTARTS
-from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
+from rlgraph.environments.sequential_vector_env import SequentialVectorEnv, release
 from rlgraph.environments.vector_env import VectorEnv
-from rlgraph.spaces import SpaceError
+from rlgraph.spaces import Space, SpaceError
 
 VECTORIZATIONS = ("auto", "sequential", "processes", "native", "envpool")
 
@@ -69,6 +69,10 @@ def _make_environment(spec: Any, path: str) -> Environment:
         return _from_mapping(spec, path)
     if isinstance(spec, EnvSpec):
         return OpenAIGymEnv(spec)
+    if is_vector_instance(spec):
+        raise SpecError(
+            f"expected a single environment, given the vector environment {type(spec).__name__}", path=path
+        )
     if is_instance(spec):
         return _from_instance(spec, path)
     if callable(spec):
@@ -112,6 +116,13 @@ def _from_instance(instance: Any, path: str) -> Environment:
     """`instance` itself if it is an `Environment`, else in the adapter for its class."""
     if isinstance(instance, Environment):
         return instance
+    if _has_several_agents(instance):
+        raise SpecError(
+            f"expected an environment of one agent, given a {type(instance).__name__} of several: if one policy can "
+            'act for all of them, write a vector environment with a row for each, as the page "Custom environments '
+            'and vectors" shows',
+            path=path,
+        )
     if isinstance(instance, gymnasium.Env):
         return OpenAIGymEnv(instance)
     try:
@@ -120,8 +131,17 @@ def _from_instance(instance: Any, path: str) -> Environment:
         raise SpecError(str(error), path=path) from None
 
 
+def _has_several_agents(instance: Any) -> bool:
+    """Whether it is an environment as PettingZoo defines them, with agents by name and a method for their spaces."""
+    named = any(hasattr(each, "possible_agents") for each in (instance, getattr(instance, "unwrapped", None)))
+    return named or callable(getattr(instance, "observation_space", None))
+
+
 def is_instance(spec: Any) -> bool:
-    """Whether `spec` is an existing environment, which cannot be made again and belongs to the caller."""
+    """Whether `spec` is an existing environment or vector environment.
+
+    It cannot be made again, and belongs to the caller.
+    """
     return isinstance(spec, Environment | gymnasium.Env) or resembles_environment(spec)
 
 
@@ -130,9 +150,22 @@ def is_vector_instance(spec: Any) -> bool:
     return isinstance(spec, VectorEnv | gymnasium.vector.VectorEnv)
 
 
+def environment_spaces(spec: Any) -> tuple[Space, Space]:
+    """The state Space and the action Space of a spec, of which an environment is made for this if there is none.
+
+    Raises:
+        SpecError: see `make_environment`.
+    """
+    vector = is_vector_instance(spec) or is_envpool(spec)
+    environment = make_vector_env(spec) if vector else make_environment(spec)
+    if not is_instance(spec):
+        release(environment, "environment")
+    return environment.state_space, environment.action_space
+
+
 def make_vector_env(
     spec: Any,
-    num_envs: int = 1,
+    num_envs: int | None = None,
     vectorization: str = "auto",
     *,
     validate: bool = False,
@@ -143,8 +176,9 @@ def make_vector_env(
     """A vector environment of `num_envs` environments.
 
     Args:
-        spec: as `make_environment` takes it; a `gymnasium.vector.VectorEnv`; or ``{"type": "envpool", ...}``.
-        num_envs: number of environments.
+        spec: as `make_environment` takes it; a `VectorEnv`; a `gymnasium.vector.VectorEnv`, EnvPool's among them; or
+            ``{"type": "envpool", ...}``.
+        num_envs: number of environments; None: that of a vector environment, else 1.
         vectorization: ``"sequential"``: one after another in this process; ``"processes"``: in worker processes, for
             steps that take longer than about 100 us; ``"native"``: by Gymnasium's vectorised class of the id;
             ``"envpool"``: by EnvPool, with the id as its task; ``"auto"``: native for a plain id that has such a
@@ -155,12 +189,17 @@ def make_vector_env(
         max_restarts: maximum number of restarts of each environment after crashes.
 
     Raises:
-        SpecError: one instance for several environments; a vectorization that does not support `spec`.
+        SpecError: one instance for several environments; a vectorization that does not support `spec`; a vector
+            environment with another number of environments, or with options that are for environments made here.
     """
-    if isinstance(spec, VectorEnv):
-        return spec
-    if isinstance(spec, gymnasium.vector.VectorEnv):
-        return NativeVectorEnv(spec)
+    if is_vector_instance(spec):
+        given = {
+            "vectorization": vectorization != "auto",
+            "validate": validate,
+            "processes": processes is not None,
+        }
+        return _existing_vector_env(spec, num_envs, [name for name, is_given in given.items() if is_given])
+    num_envs = 1 if num_envs is None else num_envs
     if vectorization not in VECTORIZATIONS:
         raise SpecError(
             f"expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}", path="vectorization"
@@ -191,6 +230,23 @@ def make_vector_env(
     return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate, max_restarts)
 
 
+def _existing_vector_env(spec: Any, num_envs: int | None, options: list[str]) -> VectorEnv:
+    """A vector environment that the caller made, with RLgraph's contract."""
+    vector = spec if isinstance(spec, VectorEnv) else NativeVectorEnv(spec)
+    if num_envs not in (None, vector.num_environments):
+        raise SpecError(
+            f"expected {vector.num_environments}, the number of environments of the {type(spec).__name__}, given "
+            f"{num_envs}: leave it out",
+            path="num_envs",
+        )
+    if options:
+        raise SpecError(
+            f"a {type(spec).__name__} exists already: leave it out, or give the id of its environments",
+            path=options[0],
+        )
+    return vector
+
+
 def make_process_vector_env(spec: Any, num_envs: int, **options: Any) -> ProcessVectorEnv:
     """Environments of `spec` in processes; `options` as of `ProcessVectorEnv`.
 
@@ -198,7 +254,11 @@ def make_process_vector_env(spec: Any, num_envs: int, **options: Any) -> Process
         SpecError: `spec` is an instance; see also `ProcessVectorEnv`.
     """
     if is_instance(spec):
-        raise SpecError("vectorization='processes' needs a spec or a function, given one instance")
+        raise SpecError(
+            "expected an id, a spec or a function, of which environments can be made in other processes; given one "
+            f"environment, a {type(spec).__name__}",
+            path="vectorization",
+        )
     return ProcessVectorEnv(partial(_make_under, import_policy(), spec), num_envs, **options)
 
 
@@ -261,6 +321,8 @@ def make_environments(spec: Any, number: int) -> list[Environment]:
         raise SpecError(f"expected an integer >= 1, given {number!r}", path="num_envs")
     if is_instance(spec) and number > 1:
         raise SpecError(
-            f"num_envs={number} needs a spec or a function that makes environments, given one instance"
+            f"expected an id, a spec or a function, of which {number} environments can be made, or a vector "
+            f"environment; given one environment, a {type(spec).__name__}",
+            path="num_envs",
         )
     return [make_environment(spec) for _ in range(number)]

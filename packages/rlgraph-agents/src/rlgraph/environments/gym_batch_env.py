@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 
 from rlgraph.environments.errors import EnvironmentFault, fault_of
-from rlgraph.environments.gym_masks import GymMasks, check_unmasked, find_masks
+from rlgraph.environments.gym_masks import GymMasks, check_unmasked
 from rlgraph.environments.gym_translation import CAST_FROM, GymSpace, space_of, to_gym
 from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.rows import Rows, row_splitter, write_row
@@ -48,18 +48,6 @@ class GymBatchEnv(VectorEnv):
         self._running = False
         self._clock = 0
         self._masks: GymMasks | None = None
-
-    def _look_for_masks(self) -> None:
-        """Takes up the masks that the infos of a reset have, if they have any."""
-        try:
-            _, infos = self._reset(None)
-            first = each_info(infos, self.num_environments)[0]
-            self._masks = find_masks(self.state_space, self.action_space, first)
-        except BaseException as error:
-            raise_interruption(error)
-            raise fault_of(error, f"{self.name}, step 0 of all environments") from error
-        if self._masks is not None:
-            self.state_space = self._masks.state_space
 
     def _with_masks(self, states: Rows, infos: Mapping[str, Any]) -> Rows:
         """States with the masks of these infos; the same states where there are none."""

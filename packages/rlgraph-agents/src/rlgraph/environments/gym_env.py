@@ -13,7 +13,13 @@ from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.gym_factory import gym_environment
-from rlgraph.environments.gym_masks import METHOD, GymMasks, check_unmasked, find_masks
+from rlgraph.environments.gym_masks import (
+    METHOD,
+    GymMasks,
+    check_unmasked,
+    find_masks,
+    inside_gymnasium_wrappers,
+)
 from rlgraph.environments.gym_states import gym_state, has_known_state, set_gym_state
 from rlgraph.environments.gym_translation import from_gym, passes_unchanged, space_of, to_gym
 from rlgraph.environments.step_checks import is_end, number_of
@@ -28,8 +34,9 @@ class OpenAIGymEnv(Environment):
 
     An environment that gives masks of its legal actions, as ``info["action_mask"]`` or by a method ``action_masks()``,
     has them as the part ``"action_mask"`` of its states, beside the parts of its observation, or ``"observation"`` if
-    that is no Dict. To find out, the constructor resets all but Gymnasium's classic-control environments; the first
-    `reset` without a seed returns that observation.
+    that is no Dict. To find out, the constructor resets all but Gymnasium's classic-control environments. Its outer
+    wrappers that are Gymnasium's, such as ``RecordVideo``, do not see this reset; if it has none, the first `reset`
+    without a seed returns that observation.
 
     Args:
         gym_env: a registered id ("CartPole-v1", "ale_py:ALE/Pong-v5"), a `gymnasium.Env` or an `EnvSpec`.
@@ -102,13 +109,17 @@ class OpenAIGymEnv(Environment):
         env = self.gym_env
         if has_known_state(env):
             return None, None  # none of these classes has masks
+        inner = inside_gymnasium_wrappers(env)
         try:
-            first = env.reset(seed=self._seed)
+            first = inner.reset(seed=self._seed)
             method = env.get_wrapper_attr(METHOD) if env.has_wrapper_attr(METHOD) else None
             info = first[1]
         except Exception:
             return None, None  # the next reset reports it
-        self._seed = None
+        if inner is env:
+            self._seed = None
+        else:
+            first = None
         try:
             return find_masks(self.state_space, self.action_space, info, method), first
         except EnvironmentFault as fault:

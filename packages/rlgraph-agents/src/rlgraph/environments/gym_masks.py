@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from rlgraph.components.common.action_masks import NAME, mask_shape
@@ -89,6 +90,18 @@ def find_masks(
         masks = masks_of(actions, method())
         return None if masks is None else GymMasks(states, masks, method)
     return None
+
+
+def inside_gymnasium_wrappers(env: Any) -> Any:
+    """What is inside the outer wrappers of Gymnasium, which give no masks.
+
+    A reset there is not seen by a wrapper that makes videos or statistics.
+    """
+    while isinstance(env, gymnasium.Wrapper | gymnasium.vector.VectorWrapper) and (
+        type(env).__module__.startswith("gymnasium.wrappers.")
+    ):
+        env = env.env
+    return env
 
 
 def has_mask_part(states: Space) -> bool:

@@ -12,15 +12,17 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import SpecError
 from rlgraph.environments.cart_pole_vector_env import CartPoleVectorEnv
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.gym_batch_env import GymBatchEnv, each_info
+from rlgraph.environments.gym_masks import find_masks, inside_gymnasium_wrappers
 from rlgraph.environments.gym_states import gym_vector_states, has_known_states, set_gym_vector_states
 from rlgraph.environments.gym_translation import from_gym
+from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.rows import Rows, map_rows, write_row
 
 GymVectorEnv = gymnasium.vector.VectorEnv[Any, Any, Any]
@@ -40,7 +42,7 @@ class NativeVectorEnv(GymBatchEnv):
     ```
 
     An environment that gives masks of its legal actions as ``info["action_mask"]`` has them as a part of its states, as
-    with `OpenAIGymEnv`; the constructor resets it to find out.
+    with `OpenAIGymEnv`; the constructor resets it to find out, or the first environment of a ``SyncVectorEnv``.
 
     The arrays returned are new in every step. All environments share the random numbers of the class: there is no
     seed per environment. States can be saved and restored for the classes that `gym_states` lists.
@@ -52,7 +54,8 @@ class NativeVectorEnv(GymBatchEnv):
         make_kwargs: further arguments of `gymnasium.make_vec`; only with an id.
 
     Raises:
-        SpecError: the id has no vectorised class; the environment does not declare how it resets.
+        SpecError: the id has no vectorised class; the environment does not declare how it resets, lacks a space of one
+            environment, or steps some of its environments at a time.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class NativeVectorEnv(GymBatchEnv):
             environment = _make(environment, num_environments, make_kwargs)
         self.gym_env = environment
         self.mode = _autoreset_mode(environment)
+        _check_form(environment)
         gym_states, gym_actions = environment.single_observation_space, environment.single_action_space
         super().__init__(gym_states, gym_actions, environment.num_envs, force_float32)
         self._to_state = from_gym(gym_states, self.state_space)
@@ -76,8 +80,23 @@ class NativeVectorEnv(GymBatchEnv):
     @property
     def name(self) -> str:
         """The registered id, or the name of the class."""
-        spec = self.gym_env.spec
-        return spec.id if spec is not None else type(self.gym_env.unwrapped).__name__
+        named: str | None = getattr(self.gym_env.spec, "id", None)  # that of an EnvPool has no id
+        return type(self.gym_env.unwrapped).__name__ if named is None else named
+
+    def _look_for_masks(self) -> None:
+        """Takes up the masks that the infos of a reset have, if they have any."""
+        env = inside_gymnasium_wrappers(self.gym_env)
+        try:
+            if isinstance(env, SyncVectorEnv):
+                first = inside_gymnasium_wrappers(env.envs[0]).reset()[1]
+            else:
+                first = each_info(env.reset()[1], self.num_environments)[0]
+            self._masks = find_masks(self.state_space, self.action_space, first)
+        except BaseException as error:
+            raise_interruption(error)
+            raise fault_of(error, f"{self.name}, step 0 of all environments") from error
+        if self._masks is not None:
+            self.state_space = self._masks.state_space
 
     def _reset(self, seed: int | None) -> tuple[Any, Any]:
         observations, infos = self.gym_env.reset(seed=seed)
@@ -158,6 +177,21 @@ def _autoreset_mode(environment: GymVectorEnv) -> AutoresetMode:
         raise SpecError(
             f"expected one of {known} in metadata['autoreset_mode'], given {mode!r}.", path=str(environment)
         ) from None
+
+
+def _check_form(environment: GymVectorEnv) -> None:
+    name = type(environment).__name__
+    for attribute in ("num_envs", "single_observation_space", "single_action_space"):
+        if getattr(environment, attribute, None) is None:
+            raise SpecError(
+                f"expected an attribute {attribute!r}, as gymnasium.vector.VectorEnv has it", path=name
+            )
+    if getattr(environment, "is_async", False):
+        raise SpecError(
+            "expected a pool that steps all its environments at once, given one with a smaller batch_size: leave "
+            "batch_size out",
+            path=name,
+        )
 
 
 def _entry(observations: Any, index: int) -> Any:

@@ -341,7 +341,7 @@ class SequentialVectorEnv(VectorEnv):
         return error if fault is None else EnvironmentFault(f"{fault}.")
 
 
-def release(environment: Environment, label: str) -> None:
+def release(environment: Environment | VectorEnv, label: str) -> None:
     """Terminates an environment that is no longer needed; an error is a warning."""
     try:
         environment.terminate()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from rlgraph.core import SpecError
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
-from rlgraph.environments.factory import is_instance, make_environment
+from rlgraph.environments.factory import is_instance, is_vector_instance, make_environment
 from rlgraph.environments.step_checks import is_end, number_of
 
 
@@ -67,9 +68,19 @@ class SteppedEnv(Environment):
 
 
 def stepped(spec: Any, frameskip: int, max_timesteps: int | None) -> Any:
-    """The environment spec of `spec` with these rules; `spec` itself if they change nothing."""
+    """The environment spec of `spec` with these rules; `spec` itself if they change nothing.
+
+    Raises:
+        SpecError: they are for a vector environment, whose environments exist already.
+    """
     if frameskip == 1 and max_timesteps is None:
         return spec
+    if is_vector_instance(spec):
+        raise SpecError(
+            f"expected an id, a spec or a function, given the vector environment {type(spec).__name__}: apply it "
+            "where that is made",
+            path="frameskip" if frameskip != 1 else "max_timesteps_per_episode",
+        )
     if is_instance(spec):
         return make_stepped(spec, frameskip, max_timesteps)
     return partial(make_stepped, spec, frameskip, max_timesteps)

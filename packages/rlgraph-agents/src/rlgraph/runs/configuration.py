@@ -20,9 +20,7 @@ from rlgraph.core.errors import Fault, offer
 from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
-from rlgraph.environments import make_environment
-from rlgraph.environments.factory import environment_settings, is_instance
-from rlgraph.environments.sequential_vector_env import release
+from rlgraph.environments.factory import environment_settings, environment_spaces
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -220,11 +218,9 @@ def _spaces(environment: Any, faults: list[Fault | str]) -> dict[str, Any]:
     """State and action Space of the environment; if it is wrong, placeholders to check the agent with."""
     found = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
     if isinstance(environment, str | Mapping):
-        made = _collect(faults, lambda: make_environment(environment))
-        if made is not None:
-            found = {"state_space": made.state_space, "action_space": made.action_space}
-            if not is_instance(environment):
-                release(made, "environment")
+        spaces = _collect(faults, lambda: environment_spaces(environment))
+        if spaces is not None:
+            found = dict(zip(found, spaces, strict=True))
     return found
 
 

@@ -50,12 +50,17 @@ def _for_any_machine(spec: Any) -> Any:
     return {**spec, "execution_spec": {**execution, "soft_placement": True}}
 
 
+def policy_checkpoint(path: Path) -> Path:
+    """The checkpoint of a run folder's policy, or a checkpoint itself."""
+    if not (path / CONFIG).exists():
+        return _found(path)
+    run = parse_spec(RunSpec, read_config(path)["run"], "run")
+    return _checkpoint(path / "checkpoints", None, run.evaluation.policy)
+
+
 def stored_policy(path: Path) -> tuple[Path, ActorSpec]:
     """The checkpoint of a run folder's policy, or a checkpoint itself, and the spec of its actors."""
-    if (path / CONFIG).exists():
-        run = parse_spec(RunSpec, read_config(path)["run"], "run")
-        path = _checkpoint(path / "checkpoints", None, run.evaluation.policy)
-    source, manifest, spec = _stored(path)
+    source, manifest, spec = _stored(policy_checkpoint(path))
     # The Spaces are in the spec: no environment is made.
     return source, Agent.check_spec({**spec, "env": None}, seed=manifest.seed)
 
@@ -78,11 +83,11 @@ def read_policy(source: Path, executor: GraphExecutor, actor: Actor) -> None:
     actor.time_percentage[()] = facts["time_percentage"]
 
 
-def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
-    """A checkpoint with its manifest and the spec of its agent.
+def _found(path: Path) -> Path:
+    """A checkpoint.
 
     Raises:
-        CheckpointError: it is none, or does not know its agent's spec.
+        CheckpointError: it is none.
     """
     source = find_checkpoint(path)
     if not (source / MANIFEST).exists():
@@ -90,6 +95,16 @@ def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
             f"expected a run folder, which has a {CONFIG}, or a checkpoint, which has a {MANIFEST}; {path} "
             f"{'has neither' if path.exists() else 'does not exist'}"
         )
+    return source
+
+
+def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
+    """A checkpoint with its manifest and the spec of its agent.
+
+    Raises:
+        CheckpointError: it is none, or does not know its agent's spec.
+    """
+    source = _found(path)
     manifest = read_manifest(source)
     spec = manifest.facts.get(AGENT)
     if not isinstance(spec, dict):

@@ -11,11 +11,10 @@ import yaml
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec, expected, model_of
 from rlgraph.core import data_specs
-from rlgraph.environments import make_environment
-from rlgraph.environments.sequential_vector_env import release
+from rlgraph.environments.factory import environment_spaces
 from rlgraph.runs.configuration import check
 from rlgraph.runs.run_spec import RunSpec
-from rlgraph.spaces import IntBox, Space
+from rlgraph.spaces import IntBox
 
 #: Environment steps of a run that neither its document nor a preset gives.
 STEPS = 50_000
@@ -65,9 +64,7 @@ def config_template(agent: str, environment: str | Mapping[str, Any], steps: int
 
 def _for_states_of(environment: str | Mapping[str, Any]) -> dict[str, Any]:
     """The network for states that dense layers cannot process: categories and images."""
-    made = make_environment(environment)
-    space: Space = made.state_space
-    release(made, "environment")
+    space, _ = environment_spaces(environment)
     if isinstance(space, IntBox) and len(space.shape) == 3:
         return {"network_spec": PICTURE_NETWORK}
     if isinstance(space, IntBox) and not space.shape:

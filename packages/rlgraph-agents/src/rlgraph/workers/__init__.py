@@ -1,7 +1,9 @@
 """Workers run an agent in environments."""
 
 from rlgraph.workers.callbacks import Callback, Step
+from rlgraph.workers.data_set_recording import record_data_set
 from rlgraph.workers.evaluation import Evaluation, EvaluationWarning, evaluate
+from rlgraph.workers.offline import learn_offline
 from rlgraph.workers.progress import LiveProgress
 from rlgraph.workers.recording import Recorder
 from rlgraph.workers.results import TrainingResult
@@ -22,4 +24,6 @@ __all__ = [
     "StopAtReturn",
     "TrainingResult",
     "evaluate",
+    "learn_offline",
+    "record_data_set",
 ]

@@ -20,10 +20,14 @@ def check_fits(agent: Agent, environment: VectorEnv) -> None:
         ("states", agent.state_space, environment.state_space),
         ("actions", agent.action_space, environment.action_space),
     ):
-        if _form(own) != _form(other):
+        made_for, given = _form(own), _form(other)
+        if made_for != given:
+            parts = sorted(p for p in made_for.keys() | given.keys() if made_for.get(p) != given.get(p))
+            where = f" (they differ in {', '.join(map(repr, parts))})" if any(parts) else ""
             raise SpecError(
                 f"the agent does not fit the environment {environment.describe(0).partition(',')[0]}: it was made for "
-                f"{what} {own!r}, and those of the environment are {other!r}; make the agent with env= this environment"
+                f"{what} {own!r}, and those of the environment are {other!r}{where}; "
+                "make the agent with env= this environment"
             )
 
 

@@ -1,9 +1,10 @@
-"""Greedy evaluation over whole episodes."""
+"""Evaluation over whole episodes."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
+from rlgraph.workers.recording import Recorder
 
 #: Steps after which an episode is cut, since a greedy policy may never end one. Atari games may have 108,000.
 LONGEST_EPISODE = 120_000
@@ -53,19 +55,31 @@ class Evaluation:
         return float(np.std(self.returns))
 
 
-def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
-    """Play `episodes` whole episodes greedily in fresh environments.
+def evaluate(
+    agent: Agent,
+    env: Any,
+    episodes: int,
+    seed: int,
+    *,
+    stochastic: bool = False,
+    video: str | Path | None = None,
+) -> Evaluation:
+    """Play `episodes` whole episodes in fresh environments, greedily by default.
 
     Each environment plays a fixed number of episodes; taking the first episodes to end would favour short ones.
 
     Args:
         agent: the agent; it observes nothing, and its preprocessor learns nothing.
-        env: environment spec; an instance is played alone and left open; ``{"type": "envpool", ...}`` uses EnvPool.
+        env: environment spec; ``{"type": "envpool", ...}`` uses EnvPool. An existing environment or vector environment
+            is reset, played and left open; the next `learn` begins new episodes in it.
         episodes: number of episodes.
-        seed: root seed of the environments.
+        seed: root seed of the environments, and of actions that are drawn.
+        stochastic: draw actions as in training: from the policy, or with the present exploration.
+        video: a ``.gif`` or ``.mp4`` to record the first episode in (`rlgraph.workers.recording`).
 
     Raises:
-        SpecError: fewer than one episode; a vector environment; the agent was made for other states or actions.
+        SpecError: fewer than one episode; the environment cannot be recorded; the agent is training in this very
+            environment, or was made for other states or actions.
         EnvironmentFault: an environment breaks its contract or fails.
 
     Warns:
@@ -73,19 +87,32 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     """
     if episodes < 1:
         raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
-    number = 1 if is_instance(env) else min(EVALUATION_ENVIRONMENTS, episodes)
-    vector = _make(env, number)
+    if is_instance(env) and env is agent.trains_in:
+        raise SpecError(
+            "expected other environments than those the agent is training in, whose episodes would be cut; given the "
+            f"same {type(env).__name__}: give a spec or a second one",
+            path="evaluation",
+        )
+    if video is not None:
+        with Recorder(env, video) as recorder:
+            recorded = recorder.make_environment
+            env = recorded() if is_instance(env) else recorded
+            return evaluate(agent, env, episodes, seed, stochastic=stochastic)
+    vector = _make(env, min(EVALUATION_ENVIRONMENTS, episodes))
+    number = vector.num_environments
     quota = [episodes // number + (i < episodes % number) for i in range(number)]
     returns: list[list[float]] = [[] for _ in range(number)]
     lengths: list[list[int]] = [[] for _ in range(number)]
     episodes_of = Episodes(number)
     try:
         check_fits(agent, vector)
-        player = Sampler(agent.new_actor(), vector)  # with a table of its own: training is not disturbed
+        player = Sampler(
+            agent.new_actor(seed=seed), vector
+        )  # with a table of its own: training is not disturbed
         with interruptible():
             player.reset(seed)
             while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
-                episodes_of.add(player.step(use_exploration=False).rewards)
+                episodes_of.add(player.step(use_exploration=stochastic).rewards)
                 for i in vector.dropped:  # reset instead of acting
                     episodes_of.forget(i)
                 for i in vector.finished:
@@ -113,11 +140,8 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
 
 def _make(env: Any, number: int) -> VectorEnv:
     if is_vector_instance(env):
-        raise SpecError(
-            f"expected a spec or a function that makes single environments, given a {type(env).__name__}",
-            path="evaluation",
-        )
+        return make_vector_env(env)
     # EnvPool's tasks have their own limits.
     spec = env if is_envpool(env) else stepped(env, 1, LONGEST_EPISODE)
     # A restart would change what is measured.
-    return make_vector_env(spec, number, max_restarts=0)
+    return make_vector_env(spec, 1 if is_instance(env) else number, max_restarts=0)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.workers.callbacks import Callback
+
+if TYPE_CHECKING:
+    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 
 EVENTS = tuple(name for name in vars(Callback) if name.startswith("on_"))
 
@@ -48,14 +54,38 @@ def _overrides(callback: Callback, event: str) -> bool:
 #: Argument -> the expected values, for messages.
 _EXPECTED = {
     "callbacks": "an object of a subclass of rlgraph.workers.Callback that overrides on_report, on_episode, on_step "
-    "or another of its methods, or a list of them",
+    "or another of its methods, a function of (worker, metrics) that is called at every report, or a list of them",
     "stop": "a condition such as rlgraph.workers.StopAtReturn(475.0), StopAfterEpisodes(400), StopAfterSeconds(60) or "
     "StopAtEvaluation(475.0), or a list of them",
 }
 
 
-def as_list(callbacks: Callback | Sequence[Callback] | None, argument: str = "callbacks") -> list[Callback]:
-    """One callback, several or none as a list.
+class AtReport(Callback):
+    """Calls a function at every report; training stops if it returns False.
+
+    Args:
+        function: called with the worker and the metrics of the report.
+
+    Raises:
+        SpecError: it does not take two arguments.
+    """
+
+    def __init__(self, function: Callable[[SingleThreadedWorker, Mapping[str, float]], Any]):
+        try:
+            signature(function).bind(None, None)
+        except (TypeError, ValueError):  # ValueError: a built-in function that does not tell its arguments
+            raise SpecError(
+                f"expected a function of (worker, metrics), given {function!r}", path="callbacks"
+            ) from None
+        self.function = function
+
+    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> bool:
+        answer = self.function(worker, metrics)
+        return isinstance(answer, bool | np.bool_) and not answer
+
+
+def as_list(callbacks: Any, argument: str = "callbacks") -> list[Callback]:
+    """One callback, several or none as a list; a plain function becomes an `AtReport`.
 
     Args:
         callbacks: the given value.
@@ -67,8 +97,12 @@ def as_list(callbacks: Callback | Sequence[Callback] | None, argument: str = "ca
     if callbacks is None:
         return []
     listed: list[Any] = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
-    for callback in listed:
-        if not isinstance(callback, Callback):
+    for place, callback in enumerate(listed):
+        if isinstance(callback, Callback):
+            continue
+        if argument == "callbacks" and callable(callback) and not isinstance(callback, type):
+            listed[place] = AtReport(callback)
+        else:
             made = f"; did you mean {callback.__name__}(...)?" if _is_callback_class(callback) else ""
             raise SpecError(f"expected {_EXPECTED[argument]}; given {callback!r}{made}", path=argument)
     return listed

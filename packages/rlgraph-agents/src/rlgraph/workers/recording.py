@@ -14,6 +14,7 @@ from gymnasium.error import DependencyNotInstalled
 from rlgraph.core import InputError, RLGraphError, SpecError
 from rlgraph.environments import Environment, make_environment
 from rlgraph.environments.environment import StepResult
+from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance
 
 #: Frames per second if the environment has no ``metadata["render_fps"]``.
 FRAMES_PER_SECOND = 30
@@ -133,7 +134,7 @@ class Recorder:
     ```
 
     Args:
-        spec: environment spec, as `make_environment` takes it.
+        spec: environment spec, as `make_environment` takes it; an environment is left open.
         file: a ``.gif`` or ``.mp4``; its folder is created if missing.
         episodes: number of episodes to record.
 
@@ -147,6 +148,11 @@ class Recorder:
             raise SpecError(f"a film is a .gif or an .mp4, given {self.file.suffix!r}", path=str(self.file))
         if episodes < 1:
             raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
+        if is_vector_instance(spec) or is_envpool(spec):
+            given = type(spec).__name__ if is_vector_instance(spec) else repr(spec)
+            raise SpecError(
+                f"expected single environments, which are filmed one by one, given {given}", path="video"
+            )
         self.spec, self.episodes = spec, episodes
         self._filmed = make_environment(with_pictures(spec))
         self._taken = False
@@ -155,7 +161,7 @@ class Recorder:
             self._filmed.reset(seed=0)
             picture_of(self._filmed)
         except BaseException:
-            self._filmed.terminate()
+            self._release()
             raise
         self.file.parent.mkdir(parents=True, exist_ok=True)
 
@@ -180,6 +186,10 @@ class Recorder:
         """Finish the file."""
         self.film.close()
         if not self._taken:
+            self._release()
+
+    def _release(self) -> None:
+        if not is_instance(self.spec):
             self._filmed.terminate()
 
     def __enter__(self) -> Recorder:
@@ -265,7 +275,8 @@ def picture_of(environment: Environment) -> np.ndarray:
     except DependencyNotInstalled as error:
         raise SpecError(f"{environment.name} cannot be filmed: {error}") from error
     if not (isinstance(frame, np.ndarray) and frame.ndim == 3 and frame.shape[2] == 3):
-        given = "nothing" if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"
+        mode = 'nothing; Gymnasium environments need render_mode="rgb_array"'
+        given = mode if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"
         raise SpecError(
             f"{environment.name} cannot be filmed: expected a picture [height, width, 3] of render(), given {given}"
         )

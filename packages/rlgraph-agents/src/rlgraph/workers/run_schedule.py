@@ -38,7 +38,7 @@ class RunSchedule:
         self.episodes_before, self.evaluations_before = len(worker.returns), len(worker.evaluations)
         self.updates_before = worker.agent.updates
         self.report = Report(worker)
-        self._worker = worker
+        self._worker, self._schedule_timesteps = worker, worker.schedule_timesteps
         self._intervals = {
             "report": worker.report_interval or inf,
             "evaluation": worker.evaluation_interval or inf,
@@ -66,7 +66,9 @@ class RunSchedule:
 
     @property
     def fraction(self) -> float:
-        """How much of the run is done, 0 to 1."""
+        """How much of the run is done, or of the steps that schedules run over, 0 to 1."""
+        if self._schedule_timesteps is not None:
+            return min(self._worker.timesteps / self._schedule_timesteps, 1.0)
         if self.episodes < inf:
             return min(self._worker.episodes_of_run / self.episodes, 1.0)
         return self.done / self._timesteps

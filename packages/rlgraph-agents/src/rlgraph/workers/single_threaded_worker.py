@@ -13,7 +13,7 @@ import numpy as np
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import check_finite, environment_seed
-from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
+from rlgraph.environments.factory import is_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
@@ -33,8 +33,8 @@ class SingleThreadedWorker:
 
     Args:
         agent: the agent.
-        env_spec: environment spec (see `rlgraph.environments.make_environment`).
-        num_envs: how many of them (alias `num_environments`).
+        env_spec: environment spec, environment or vector environment (see `rlgraph.environments.make_vector_env`).
+        num_envs: how many of them (alias `num_environments`); None: that of a vector environment, else 1.
         frameskip: how often an action is done in an environment; the rewards are summed, and all of it is one step.
         max_timesteps_per_episode: steps after which an episode is truncated; None: the environment's own limit only.
         vectorization: how they are stepped together (see `rlgraph.environments.make_vector_env`).
@@ -47,6 +47,8 @@ class SingleThreadedWorker:
         evaluation_episodes: episodes of one evaluation.
         checkpoint_interval: environment steps between two checkpoints; None: none. Each is a reset point: see
             `rlgraph.workers.run_schedule`.
+        schedule_timesteps: steps of the agent, over all calls, in which its schedules run from beginning to end; None:
+            every call runs them anew.
         store_checkpoint: writes a checkpoint, given the worker, and returns its folder.
 
     Raises:
@@ -58,7 +60,7 @@ class SingleThreadedWorker:
         agent: Agent,
         env_spec: Any,
         *,
-        num_envs: int = 1,
+        num_envs: int | None = None,
         num_environments: int | None = None,
         frameskip: int = 1,
         max_timesteps_per_episode: int | None = None,
@@ -71,28 +73,36 @@ class SingleThreadedWorker:
         evaluation_interval: int | None = None,
         evaluation_episodes: int = 10,
         checkpoint_interval: int | None = None,
+        schedule_timesteps: int | None = None,
         store_checkpoint: Callable[[SingleThreadedWorker], Path] | None = None,
     ):
         if not isinstance(agent, Agent):
             raise SpecError(
                 f"expected an agent, as Agent.from_spec(...) makes them, given {agent!r}", path="agent"
             )
-        self.num_envs = num_envs if num_environments is None else num_environments
+        if agent.algorithm_class.experience.kind.is_recorded:
+            raise SpecError(
+                f"{type(agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
+                "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
+                path="agent",
+            )
+        num_envs = num_envs if num_environments is None else num_environments
         for name, value in (
-            ("num_envs", self.num_envs),
             ("report_interval", report_interval),
             ("evaluation_episodes", evaluation_episodes),
             ("frameskip", frameskip),
         ):
             _check_number(name, value)
         for name, optional in (
+            ("num_envs", num_envs),
             ("evaluation_interval", evaluation_interval),
             ("checkpoint_interval", checkpoint_interval),
+            ("schedule_timesteps", schedule_timesteps),
             ("max_timesteps_per_episode", max_timesteps_per_episode),
         ):
             if optional is not None:
                 _check_number(name, optional, " or None")
-        if evaluation_interval is not None and (is_instance(env_spec) or is_vector_instance(env_spec)):
+        if evaluation_interval is not None and is_instance(env_spec):
             raise SpecError(
                 "evaluations need environments of their own: give a spec or a function that "
                 "makes environments, not one instance",
@@ -110,8 +120,10 @@ class SingleThreadedWorker:
         self.evaluation_interval = evaluation_interval
         self.evaluation_episodes = evaluation_episodes
         self.checkpoint_interval = checkpoint_interval
+        self.schedule_timesteps = schedule_timesteps
         self.store_checkpoint = store_checkpoint
-        self.vector_env = self._make_environments(max_timesteps_per_episode)
+        self.vector_env = self._make_environments(num_envs, max_timesteps_per_episode)
+        self.num_envs = self.vector_env.num_environments
         try:
             check_fits(agent, self.vector_env)
         except SpecError:
@@ -137,10 +149,13 @@ class SingleThreadedWorker:
         max_timesteps_per_episode: int | None = None,
         use_exploration: bool = True,
         *,
-        callbacks: Callback | Sequence[Callback] | None = None,
+        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None = None,
         stop: Callback | Sequence[Callback] | None = None,
     ) -> TrainingResult:
         """Train for `timesteps` environment steps, all environments together.
+
+        N environments step together, so that up to N - 1 steps more are done and counted: 1001 steps of 8 environments
+        are 1008. Rows that are not transitions (`VectorEnv.dropped`) are not counted.
 
         Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM
         stops the training cleanly; the result says so.
@@ -149,7 +164,7 @@ class SingleThreadedWorker:
             timesteps: how many; after `set_state` those that were done before are among them.
             max_timesteps_per_episode: for this call; None: what the constructor was given.
             use_exploration: explore; else act greedily.
-            callbacks: told what happens.
+            callbacks: told what happens; functions of ``(worker, metrics)`` at every report (False stops).
             stop: conditions that end it earlier (see `rlgraph.workers.stopping`).
 
         Raises:
@@ -167,7 +182,7 @@ class SingleThreadedWorker:
         max_timesteps_per_episode: int | None = None,
         use_exploration: bool = True,
         *,
-        callbacks: Callback | Sequence[Callback] | None = None,
+        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None = None,
         stop: Callback | Sequence[Callback] | None = None,
     ) -> TrainingResult:
         """Train until `episodes` episodes ended; otherwise as `execute_timesteps`.
@@ -264,7 +279,7 @@ class SingleThreadedWorker:
         episodes: int | None,
         limit: int | None,
         use_exploration: bool,
-        callbacks: Callback | Sequence[Callback] | None,
+        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None,
         stop: Callback | Sequence[Callback] | None,
     ) -> TrainingResult:
         self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
@@ -276,6 +291,7 @@ class SingleThreadedWorker:
         self._goes_on, interrupted, schedule = False, False, self._schedule
         self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
         schedule.start(timesteps, episodes)
+        self.agent.trains_in = self.env_spec
         try:
             with interruptible():
                 if schedule.is_over:  # a resumed run may be; its agent stays as it was stored
@@ -285,6 +301,7 @@ class SingleThreadedWorker:
         except KeyboardInterrupt:
             interrupted = True
         finally:
+            self.agent.trains_in = None
             schedule.stop_clock()
             self._listeners.tell_end(self)
         return TrainingResult(
@@ -422,11 +439,11 @@ class SingleThreadedWorker:
             for key, part in states.items() if isinstance(states, dict) else enumerate(states):
                 self._check_finite(part, f"{name}/{key}")
 
-    def _make_environments(self, limit: int | None) -> VectorEnv:
+    def _make_environments(self, number: int | None, limit: int | None) -> VectorEnv:
         spec = stepped(self.env_spec, self.frameskip, limit)
         return make_vector_env(
             spec,
-            self.num_envs,
+            number,
             self.vectorization,
             validate=self.validate,
             processes=self.processes,
@@ -440,7 +457,7 @@ class SingleThreadedWorker:
             if limit is not None:
                 _check_number("max_timesteps_per_episode", limit, " or None")
             self.terminate()
-            self.vector_env, self._limit = self._make_environments(limit), limit
+            self.vector_env, self._limit = self._make_environments(self.num_envs, limit), limit
 
 
 def _check_number(name: str, value: Any, more: str = "") -> None:

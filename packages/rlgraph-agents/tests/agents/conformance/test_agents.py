@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
 ONE_BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
-AGENTS = ("a2c", "dqn", "ppo", "sac")
+AGENTS = ("a2c", "bc", "dqn", "ppo", "sac")
 OTHERS = [name for name in (*BACKENDS, "numpy") if name != ONE_BACKEND]
 
 
@@ -24,6 +24,10 @@ class OnOneBackend(AgentConformance):
 
 class TestA2C(OnOneBackend):
     agent = "a2c"
+
+
+class TestBC(OnOneBackend):
+    agent = "bc"
 
 
 class TestDQN(OnOneBackend):
@@ -48,5 +52,8 @@ def subjects():
 @pytest.mark.parametrize("agent", AGENTS)
 def test_other_backends(subjects, agent, on, row):
     outcome = run_row(row, subjects[agent, on])
-    may_be_gated = on == "numpy" or (agent, row.id) == ("dqn", "acting/log_probabilities")
+    # What `bc` refuses, recurrent networks and steps of its own, the class of one backend shows.
+    may_be_gated = (
+        on == "numpy" or agent == "bc" or (agent == "dqn" and row.id.startswith("acting/log_probabilities"))
+    )
     assert outcome.status in (["passed", "gated"] if may_be_gated else ["passed"]), outcome.details

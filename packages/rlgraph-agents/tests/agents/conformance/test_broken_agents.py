@@ -88,6 +88,13 @@ class ContraryInContainers(Contrary):
     kind = Dict
 
 
+@broken("learning/data_sets")
+class TakesUpdatesAsSteps(A2CAgent):
+    def learn(self, timesteps=None, *, updates=None, data=None, **options):
+        if updates is None:
+            super().learn(timesteps, **options)
+
+
 @broken("learning/same_seed")
 class Seedless(A2CAgent):
     def __init__(self, state_space, action_space, **options):
@@ -284,6 +291,26 @@ class FailsToBuild(A2C):
 @broken("spaces/states")
 class FailsToBuildWithDicts(FailsToBuild):
     states = Dict(x=float)
+
+
+@broken("spaces/parts_of_states")
+class SeesNoPictures(A2C):
+    def __init__(self, state_space, action_space, **options):
+        super().__init__(state_space, action_space, **options)
+        self.has_pictures = isinstance(state_space, Dict) and "picture" in state_space
+
+    @rlgraph_api
+    def act_greedily(self, observations):
+        if self.has_pictures:
+            states = observations["states"]
+            states = {name: states[name] for name in ("category", "body")}
+            states["picture"] = self._blank(observations["states"]["picture"])
+            observations = {**observations, "states": states}
+        return self.policy.get_deterministic_action(observations)
+
+    @graph_fn
+    def _blank(self, ops, picture):
+        return ops.zeros_like(picture)
 
 
 @broken("masks/legal_actions")

@@ -50,6 +50,7 @@ from rlgraph.components.explorations.ornstein_uhlenbeck_noise import OrnsteinUhl
 from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
 from rlgraph.components.helpers.replayed_sequences import ReplayedSequences
+from rlgraph.components.helpers.return_scaling import ReturnScaling
 from rlgraph.components.helpers.sequence_helper import SequenceHelper
 from rlgraph.components.helpers.standardize import Standardize
 from rlgraph.components.helpers.v_trace_function import VTraceFunction
@@ -92,6 +93,7 @@ from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.memories.sequence_replay import SequenceReplay
 from rlgraph.components.memories.staging_area import StagingArea
 from rlgraph.components.models.intrinsic_curiosity_module import IntrinsicCuriosityModule
+from rlgraph.components.models.random_network_distillation import RandomNetworkDistillation
 from rlgraph.components.models.supervised_model import SupervisedModel
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
 from rlgraph.components.networks.impala_networks import LargeIMPALANetwork, SmallIMPALANetwork
@@ -236,12 +238,14 @@ __all__ = [
     "QuantileDQNLoss",
     "QueueRunner",
     "RMSProp",
+    "RandomNetworkDistillation",
     "RankReinterpreter",
     "RepeaterStack",
     "ReplayMemory",
     "ReplayedSequences",
     "Reshape",
     "Residual",
+    "ReturnScaling",
     "RingBuffer",
     "SACLoss",
     "SACValueNetwork",

@@ -1,7 +1,8 @@
 """Exports: API methods of a built root, made ready to leave it.
 
 A backend exports a method as one program without host functions. Host functions that are called with nothing but the
-method's arguments are its **host prefix**: they are left out, and what they return becomes inputs of the program.
+method's arguments are its **host prefix**: they are left out, and what they return becomes inputs of the program. So do
+the random numbers of a method that writes no variable: its program is a function of its inputs.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from rlgraph.core.graph.nodes import (
     references,
     walk_nodes,
 )
-from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, tensor_leaves, walk_steps
+from rlgraph.core.graph.passes.draws_ahead import draw_ahead
+from rlgraph.core.graph.plan import DrawStep, HostStep, Leaf, Plan, Segment, tensor_leaves, walk_steps
 from rlgraph.core.graph.values import leaves
+from rlgraph.core.ops.random import Noise
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 FORMAT_VERSION = 1
@@ -43,14 +46,17 @@ class ExportedTensor:
 
     Attributes:
         name: of an input the parameter, of an output ``output``; parts of containers append a path,
-            ``states/camera``, ``output/0``. What a host function returned is named after it: ``memory__get_records``.
+            ``states/camera``, ``output/0``. What a host function returned is named after it: ``memory__get_records``;
+            random numbers are ``noise``, or ``noise/0`` and so on.
         leaf: what it is in the plan.
         spec: its shape and dtype.
+        noise: which random numbers it is; None: it is something else.
     """
 
     name: str
     leaf: Leaf
     spec: TensorSpec
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class ExportedMethod:
 
     Attributes:
         plan: its plan.
-        segment: what is to be lowered: the plan after its host prefix. An output may be an input.
+        segment: what is to be lowered: the plan after its draws and its host prefix. An output may be an input.
         inputs, outputs: those of `segment`, in its order.
         left_out: its host prefix.
     """
@@ -109,7 +115,11 @@ def _describe(tensor: ExportedTensor) -> dict[str, Any]:
     except ValueError:  # sizes that no Space can express
         space = None
     shape = [dim if isinstance(dim, int) else str(dim) for dim in spec.shape]
-    return {"name": tensor.name, "dtype": spec.dtype, "shape": shape, "space": space}
+    described = {"name": tensor.name, "dtype": spec.dtype, "shape": shape, "space": space}
+    if tensor.noise is not None:
+        parameters = [x if isinstance(x, int | float) else str(x) for x in tensor.noise.parameters]
+        described["noise"] = {"kind": tensor.noise.kind, "parameters": parameters}
+    return described
 
 
 # What is exported.
@@ -178,18 +188,20 @@ def _cause(plan: Plan, effect: str) -> str:
 
 
 def exported_method(plan: Plan) -> ExportedMethod:
-    """`plan` without its host prefix.
+    """`plan` without its host prefix; if it writes no variable, its random numbers are inputs.
 
     Raises:
         CapabilityError: it calls another host function, or nothing else is left.
     """
+    if not plan.writes:
+        plan = draw_ahead(plan)
     *prefix, last = plan.steps or (None,)
     inside: set[int] = set()
     for step in plan.steps:
         if isinstance(step, HostStep):
             _check_prefix(plan, step, inside)
             inside.add(step.node.id)
-        elif not isinstance(step, Segment) or step is not last:
+        elif not isinstance(step, DrawStep) and (not isinstance(step, Segment) or step is not last):
             _refuse(plan, next(s.node for s in _host_steps(plan) if s.node.id not in inside))
     if not isinstance(last, Segment):
         raise CapabilityError(
@@ -200,7 +212,12 @@ def exported_method(plan: Plan) -> ExportedMethod:
     outputs = tuple(_outputs(plan))
     needed = tensor_leaves(plan.built, (e for n in last.nodes for _, e in arguments_of(n)))
     needed |= {tensor.leaf: tensor.spec for tensor in outputs}
-    inputs = tuple(ExportedTensor(name, leaf, needed[leaf]) for leaf, name in names.items() if leaf in needed)
+    noise = {leaf: noise for leaf, noise, _ in _draws(plan)}
+    inputs = tuple(
+        ExportedTensor(name, leaf, needed[leaf], noise.get(leaf))
+        for leaf, name in names.items()
+        if leaf in needed
+    )
     segment = replace(
         last,
         inputs=tuple((tensor.leaf, tensor.spec) for tensor in inputs),
@@ -211,6 +228,10 @@ def exported_method(plan: Plan) -> ExportedMethod:
 
 def _host_steps(plan: Plan) -> Iterator[HostStep]:
     return (step for step in walk_steps(plan.steps) if isinstance(step, HostStep))
+
+
+def _draws(plan: Plan) -> Sequence[tuple[Leaf, Noise, str]]:
+    return [draw for step in plan.steps if isinstance(step, DrawStep) for draw in step.draws]
 
 
 def _check_prefix(plan: Plan, step: HostStep, inside: set[int]) -> None:
@@ -228,7 +249,7 @@ def _refuse(plan: Plan, node: GraphFunctionCall) -> None:
 
 
 def _names_of_inputs(plan: Plan) -> dict[Leaf, str]:
-    """The names of all that may enter, in the order of the parameters and then of the host functions."""
+    """The names of all that may enter, in the order of the parameters, of the host functions and of the draws."""
     built, names = plan.built, dict[Leaf, str]()
     for parameter in built.graph.methods[plan.name].parameters:
         source = Input(plan.name, parameter)
@@ -243,6 +264,9 @@ def _names_of_inputs(plan: Plan) -> dict[Leaf, str]:
             own = (output.index,) if len(outputs) > 1 else ()
             for path, _ in leaves(built.values[output]):
                 names[Leaf(output, path)] = _joined(base, (*own, *path))
+    draws, base = _draws(plan), _fresh("noise", taken)
+    for i, (leaf, _, _) in enumerate(draws):
+        names[leaf] = _joined(base, (i,) if len(draws) > 1 else ())
     return names
 
 

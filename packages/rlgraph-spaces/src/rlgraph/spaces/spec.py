@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from rlgraph.spaces.space import Space
 from rlgraph.spaces.text_box import TextBox
 from rlgraph.spaces.text_files import read_text
 
-__all__ = ["build", "from_spec"]
+__all__ = ["build", "from_spec", "is_gymnasium_space"]
 
 _RANKS = ("add_batch_rank", "add_time_rank", "time_major")
 
@@ -41,6 +42,7 @@ def from_spec(spec: Any) -> Space:
     """Builds a Space from a spec, without changing it.
 
     * a Space: itself;
+    * a gymnasium space: see `rlgraph.spaces.gymnasium.from_gymnasium`;
     * `float`, `int`, `bool`, `str`, a numpy dtype: a box of that dtype (`float` is float32, `int` int64);
     * a name: "float", "float64", "int", "int32", "uint8", "bool", "text", "continuous" ...;
     * `{"type": name, **arguments}`: that class with these arguments; the children of a container are
@@ -55,11 +57,21 @@ def from_spec(spec: Any) -> Space:
     return build(spec, "")
 
 
+def is_gymnasium_space(value: Any) -> bool:
+    """Whether `value` is a space of gymnasium, which is not imported to find out."""
+    spaces = sys.modules.get("gymnasium.spaces")
+    return spaces is not None and isinstance(value, spaces.Space)
+
+
 def build(spec: Any, path: str) -> Space:
     """`from_spec` for a spec at `path` inside another one."""
     if isinstance(spec, Space):
         return spec
     try:
+        if is_gymnasium_space(spec):
+            from rlgraph.spaces.gymnasium import from_gymnasium  # which reads specs, too
+
+            return from_gymnasium(spec)
         if isinstance(spec, Mapping):
             kind = spec.get("type")
             if _names_class(kind):
@@ -112,8 +124,6 @@ def _find(spec: Any) -> tuple[type[Space], dict[str, str]]:
             name = str(spec)
         return _find_name("str" if name.startswith("str") else name)
     hint = f"did you mean IntBox({spec})?" if isinstance(spec, int) else ""
-    if type(spec).__module__.startswith("gymnasium."):
-        hint = "translate it with rlgraph.spaces.gymnasium.from_gymnasium"
     expected = "a Space, a type, a dtype, a name, a dict, a tuple or a list"
     raise mismatch("", expected, f"{spec!r} (a {type(spec).__name__})", hint)
 

@@ -100,7 +100,7 @@ def log_probabilities(subject: AgentUnderTest) -> None:
     check_log_probabilities(subject, "float64", 1e-12, {})
 
 
-@row("acting")
+@row("acting", on_every_backend=True)
 def log_probabilities_with_memory(subject: AgentUnderTest) -> None:
     """The same with a recurrent network: an update starts from the internal states that the actor had."""
     check_log_probabilities(subject, "float64", 1e-12, subject.recurrent_options)

@@ -25,7 +25,7 @@ class _Counting(Callback):
 
 
 def _never_join(subject: AgentUnderTest, options: Mapping[str, Any]) -> None:
-    subject.need_learning()
+    subject.need_own_steps()
     make = partial(CueTask, subject.action_space)
     for n_step in (3, 1) if "n_step" in subject.option_names else (1,):
         agent = subject.make(kind=joined_episodes(subject.kind), n_step=n_step, **options)

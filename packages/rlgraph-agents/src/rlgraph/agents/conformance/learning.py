@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
     FLOATS,
@@ -18,9 +21,12 @@ from rlgraph.agents.conformance.subject import (
     sample_states,
 )
 from rlgraph.agents.conformance.table import row
-from rlgraph.agents.conformance.tasks import random_reward
+from rlgraph.agents.conformance.tasks import random_reward, right_answers
+from rlgraph.agents.random import RandomAgent
+from rlgraph.core import SpecError
 from rlgraph.spaces import Dict, Space
 from rlgraph.workers.callbacks import Callback
+from rlgraph.workers.data_set_recording import record_data_set
 
 #: Steps of training between two evaluations, and at most.
 STEPS, MOST_STEPS = 400, 3200
@@ -42,7 +48,7 @@ def _learns(subject: AgentUnderTest, actions: Space) -> None:
     chance, done, reached = random_reward(actions), 0, 0.0
     wanted = (chance + 1.0) / 2
     while done < MOST_STEPS and reached < wanted:
-        agent.learn(STEPS, env=task, num_envs=4)
+        _practise(subject, agent, task)
         done += STEPS
         evaluation = agent.evaluate(20, env=task, seed=77)
         reached = sum(evaluation.returns) / sum(evaluation.lengths)
@@ -50,6 +56,14 @@ def _learns(subject: AgentUnderTest, actions: Space) -> None:
         f"after {done} steps the mean reward of a step is {reached:.2f}; expected at least {wanted:.2f}, half way from "
         f"random actions ({chance:.2f}) to the best ones (1)"
     )
+
+
+def _practise(subject: AgentUnderTest, agent: Agent, task: Any) -> None:
+    if not subject.is_taught:
+        agent.learn(STEPS, env=task, num_envs=4)
+        return
+    with TemporaryDirectory() as folder:
+        agent.learn(updates=STEPS // 4, data=right_answers(task(), Path(folder) / "right.npz"))
 
 
 @row("learning", on_every_backend=True)
@@ -76,10 +90,37 @@ def same_seed(subject: AgentUnderTest) -> None:
     subject.need_learning()
     agents = [subject.make(seed=seed) for seed in (5, 5, 6)]
     for agent in agents:
-        agent.learn(48, env=subject.task(), num_envs=2)
+        subject.train(agent, 48, subject.task())
     first, again, other = (agent.get_weights() for agent in agents)
     expect_same(first, again, "the weights of two runs of one seed")
     assert any(not np.array_equal(first[name], other[name]) for name in first), "the seed changes nothing"
+
+
+@row("learning", on_every_backend=True)
+def data_sets(subject: AgentUnderTest) -> None:
+    """Updates from a data set alone teach it to answer cues; without a memory it refuses them with what takes them."""
+    subject.need_learning()
+    agent = subject.make(
+        dtype="float32", optimizer_spec={"learning_rate": 0.01}, memory_spec={"capacity": 2000}
+    )
+    task = subject.task()
+    with TemporaryDirectory() as folder:
+        file = right_answers(task(), Path(folder) / "data" / "right.npz")
+        if agent.learner.graph.memory is None:
+            try:
+                agent.learn(updates=1, data=file)
+            except SpecError as refusal:
+                expect_helpful(refusal)
+                return
+            raise AssertionError("it has no memory, and takes a data set")
+        if not subject.is_taught:
+            teacher = RandomAgent(agent.state_space, agent.action_space, backend="numpy", seed=1)
+            record_data_set(teacher, task, 200, file.with_name("random.npz"))
+        agent.learn(updates=400, data=file.parent)
+    assert (agent.timesteps, agent.updates) == (0, 400), "steps of others count, or not every update"
+    evaluation, wanted = agent.evaluate(20, env=task, seed=77), (random_reward(agent.action_space) + 1.0) / 2
+    reached = sum(evaluation.returns) / sum(evaluation.lengths)
+    assert reached >= wanted, f"the mean reward of a step is {reached:.2f}; expected at least {wanted:.2f}"
 
 
 class _Disturbing(Callback):
@@ -93,7 +134,7 @@ class _Disturbing(Callback):
 
 
 def _undisturbed(subject: AgentUnderTest, options: dict[str, Any]) -> None:
-    subject.need_learning()
+    subject.need_own_steps()
     quiet, disturbed = subject.make(**options), subject.make(**options)
     quiet.learn(48, env=subject.task(), num_envs=2)
     disturbed.learn(

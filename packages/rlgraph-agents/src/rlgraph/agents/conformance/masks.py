@@ -72,7 +72,7 @@ def legal_actions(subject: AgentUnderTest) -> None:
         _expect_legal(agent.get_actions(states, explore), states, kind)
         _expect_legal(alone.act(alone.see(states), explore), states, f"{kind} of an actor alone")
     if not subject.cannot_learn:
-        agent.learn(32, env=MaskedCues, num_envs=2)
+        subject.train(agent, 32, MaskedCues)
 
 
 @row("masks")

@@ -55,7 +55,7 @@ class _Run:
 
 
 def _continues(subject: AgentUnderTest, make_env: Any, options: Mapping[str, Any]) -> None:
-    subject.need_learning()
+    subject.need_own_steps()
     with TemporaryDirectory() as folder:
         whole = _Run(subject.make(**options), make_env(), Path(folder))
         whole.execute()
@@ -99,7 +99,7 @@ def resumed_runs_compiled(subject: AgentUnderTest) -> None:
 @row("resuming")
 def checkpoints_change_nothing(subject: AgentUnderTest) -> None:
     """A run that writes a checkpoint every 37 steps equals one that writes none."""
-    subject.need_learning()
+    subject.need_own_steps()
     with TemporaryDirectory() as folder:
         runs = [_Run(subject.make(), subject.task(), place) for place in (Path(folder), None)]
         for run in runs:
@@ -114,7 +114,7 @@ def loaded_agents_act_the_same(subject: AgentUnderTest) -> None:
     agent, other = subject.make(), subject.make(seed=99)
     states = sample_states(5)
     if not subject.cannot_learn:
-        agent.learn(32, env=subject.task(), num_envs=2)
+        subject.train(agent, 32, subject.task())
     with TemporaryDirectory() as folder:
         agent.store_model(Path(folder) / "model")
         other.load_model(Path(folder) / "model")

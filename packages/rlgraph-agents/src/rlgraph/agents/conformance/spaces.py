@@ -40,6 +40,16 @@ STATES: dict[str, tuple[Space, Any]] = {
 }
 
 
+#: Of each kind one; for the agent's own default.
+NESTED = Dict(
+    {
+        "picture": IntBox(0, 256, shape=(5, 5, 1), dtype="uint8"),
+        "category": IntBox(3),
+        "body": Tuple(FloatBox(shape=(2,)), BoolBox()),
+    }
+)
+
+
 def _trains_or_is_refused(subject: AgentUnderTest, states: Space, layers: Any, actions: Space) -> str:
     """``"trains"`` or ``"refused"``."""
     options = {"network_spec": layers}
@@ -49,7 +59,7 @@ def _trains_or_is_refused(subject: AgentUnderTest, states: Space, layers: Any, a
         expect_helpful(refusal)
         return "refused"
     before = agent.executor.get_weights(trainable_only=True)
-    agent.learn(16, env=subject.task(actions, states), num_envs=2)
+    subject.train(agent, 16, subject.task(actions, states))
     assert agent.updates > 0, "no update in 16 steps"
     after = agent.get_weights()
     assert all(np.isfinite(value).all() for value in after.values() if value.dtype.kind == "f"), "not finite"
@@ -70,6 +80,27 @@ def states(subject: AgentUnderTest) -> None:
     subject.need_learning()
     others = {name: found for name, found in STATES.items() if name != "vectors"}
     _check(subject, others, ACTIONS)
+
+
+@row("spaces")
+def parts_of_states(subject: AgentUnderTest) -> None:
+    """Without network_spec, nested states with a picture train, and every part of them has an effect on actions."""
+    subject.need_learning()
+    _trains_or_is_refused(subject, NESTED, None, subject.action_space)
+    agent = subject.make(states=NESTED, dtype="float32", network_spec=None)
+    space, rng = NESTED.with_batch_rank(), np.random.default_rng(0)
+    states = space.sample(1000, rng=rng)
+    before = _flat_actions(agent, states)
+    for path, other in space.flatten_sample(space.sample(1000, rng=rng)).items():
+        after = _flat_actions(agent, space.unflatten_sample({**space.flatten_sample(states), path: other}))
+        assert any(not np.array_equal(part, after[name]) for name, part in before.items()), (
+            f"greedy actions in 1000 states do not depend on the part {path!r} of the states"
+        )
+
+
+def _flat_actions(agent: Any, states: Any) -> dict[str, np.ndarray]:
+    found: dict[str, np.ndarray] = agent.action_space.flatten_sample(agent.get_actions(states, False))
+    return found
 
 
 def _check(subject: AgentUnderTest, states: Any, actions: Any) -> None:

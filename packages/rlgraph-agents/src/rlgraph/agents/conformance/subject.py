@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,11 @@ import numpy as np
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.tasks import CueTask
 from rlgraph.agents.nested_arrays import flatten_arrays
+from rlgraph.agents.random import RandomAgent
 from rlgraph.core import CapabilityError, SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.spaces import FloatBox, IntBox, Space
+from rlgraph.workers.data_set_recording import record_data_set
 
 #: Options that make an agent small and its updates frequent, for those that have them.
 SMALL: dict[str, Any] = {
@@ -148,7 +152,7 @@ class AgentUnderTest:
     def cannot_learn(self) -> str:
         """Why the backend cannot do its updates; empty if it can."""
         try:
-            self.make().learn(16, env=self.task(), num_envs=2)
+            self.train(self.make(), 16, self.task())
         except CapabilityError as error:
             return _first_line(error)
         return ""
@@ -161,6 +165,31 @@ class AgentUnderTest:
         """
         if self.cannot_learn:
             raise NotApplicable(self.cannot_learn)
+
+    @property
+    def is_taught(self) -> bool:
+        """Whether it learns from data sets only."""
+        return self.kind.algorithm_class.experience.kind.is_recorded
+
+    def need_own_steps(self) -> None:
+        """As `need_learning`, where training makes steps in an environment.
+
+        Raises:
+            NotApplicable: it learns otherwise.
+        """
+        if self.is_taught:
+            raise NotApplicable("the agent learns from data sets, and makes no steps of its own")
+        self.need_learning()
+
+    def train(self, agent: Agent, steps: int, env: Any, num_envs: int = 2) -> None:
+        """Train an agent in an environment; what learns from data sets, on what random actions do there."""
+        if not self.is_taught:
+            agent.learn(steps, env=env, num_envs=num_envs)
+            return
+        teacher = RandomAgent(agent.state_space, agent.action_space, backend="numpy", seed=1)
+        with TemporaryDirectory() as folder:
+            file = record_data_set(teacher, env, 8, Path(folder) / "random.npz")
+            agent.learn(updates=max(steps // 8, 1), data=file)
 
     @cached_property
     def recurrent_options(self) -> dict[str, Any]:

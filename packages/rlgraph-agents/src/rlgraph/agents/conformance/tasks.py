@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.nested_arrays import row
+from rlgraph.agents.data_sets import RecordedEpisode, write_data_set
+from rlgraph.agents.nested_arrays import row, stack
 from rlgraph.environments.environment import Environment, StepResult, environment_seed
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
@@ -59,6 +61,15 @@ class CueTask(Environment):
         if isinstance(box, IntBox | BoolBox):
             return float(np.mean(given == self._cue))
         return float(np.mean(np.maximum(1.0 - np.abs(given - (self._cue - 0.5)), 0.0)))
+
+    def right_action(self) -> Any:
+        """The action with the reward 1 in the current state."""
+
+        def right(_: str, box: Any) -> Any:
+            return np.full(box.shape, self._cue - 0.5 * isinstance(box, FloatBox), box.dtype)
+
+        leaves = self.action_space.flatten()
+        return self.action_space.unflatten_sample({path: right(path, box) for path, box in leaves.items()})
 
     def _next_state(self) -> Any:
         self._cue = int(self._rng.integers(2))
@@ -180,6 +191,22 @@ class CueVectorEnv(VectorEnv):
 
     def terminate(self) -> None:
         """Nothing is held."""
+
+
+def right_answers(task: CueTask, file: Path, episodes: int = 60) -> Path:
+    """A data set of right answers."""
+    recorded = []
+    for episode in range(episodes):
+        states, actions, ends = [task.reset(seed=0 if episode == 0 else None)], [], [(False, False)]
+        while not any(ends[-1]):
+            actions.append(task.right_action())
+            state, _, terminal, truncated, _ = task.step(actions[-1])
+            states.append(state)
+            ends.append((terminal, truncated))
+        flags = np.array(ends[1:])
+        rewards = np.ones(len(actions), np.float32)
+        recorded.append(RecordedEpisode(stack(states), stack(actions), rewards, flags[:, 0], flags[:, 1]))
+    return write_data_set(file, recorded, task.state_space, task.action_space)
 
 
 def random_reward(action_space: Space, steps: int = 400) -> float:

@@ -66,24 +66,32 @@ class Experience(ABC):
 
     Attributes:
         learns: whether updates become due.
+        is_recorded: whether it is of others: the agent has no use for steps of its own.
+        steps_per_update: environment steps that make an update due.
         is_sequential: whether records are sequences ``[T, N]`` of all slots, each step of which has a row of every
             slot; else they are single ones ``[B]``.
         memory: the component that keeps records; None: there is none.
         is_prioritized: whether the memory draws by priorities, and gives importance weights.
+        room: steps that the memory keeps.
         batch_size: number of records that an update draws.
         discount: the factor of the values of next states, where it is the same for all records; None: it is not.
         inserts_steps: whether each step is a record.
+        every_internal_state: whether it needs the internal states of recurrent networks before every step.
         batch_options: names of further fields of external batches.
         sequences: what turns records of the memory that are sequences into items; None: they are items.
     """
 
     learns: bool = True
+    is_recorded: ClassVar[bool] = False
+    steps_per_update: float = 0.0
     is_sequential: ClassVar[bool] = False
     memory: Component | None = None
     is_prioritized: bool = False
+    room: int = 0
     batch_size: int = 0
     discount: float | None = None
     inserts_steps: bool = False
+    every_internal_state: ClassVar[bool] = False
     batch_options: tuple[str, ...] = ()
     sequences: Any = None
 

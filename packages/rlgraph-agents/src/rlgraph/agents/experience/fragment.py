@@ -10,7 +10,7 @@ import numpy as np
 
 from rlgraph.agents.experience.messages import pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.agents.nested_arrays import length, map_arrays
 from rlgraph.core import InputError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 
@@ -43,7 +43,8 @@ class Fragment:
         states: ``[T + 1, N, ...]``: those acted on, and those that the last step led to.
         reached: ``[E, ...]``: the states that were reached at the E ends, in the order of ``np.nonzero(ends)``.
         actions, rewards, terminals, truncations, begins, valid: ``[T, N, ...]``, as in a step.
-        internal_states: ``[N, ...]``, before the first step; None: there are none.
+        internal_states: ``[1, N, ...]``, before the first step, or ``[T, N, ...]``, before every step; None: there are
+            none.
         remembered: ``[T, N, ...]`` by name; None: nothing.
     """
 
@@ -88,8 +89,10 @@ class Fragment:
         return map_arrays(expanded, self.states, self.reached)
 
     def steps(self) -> list[VectorStep]:
-        """The steps one by one, without internal states."""
-        next_states = self.next_states()
+        """The steps one by one, with internal states if every step has them."""
+        next_states, internal_states = self.next_states(), self.internal_states
+        if internal_states is not None and length(internal_states) < self.length:
+            internal_states = None
         return [
             VectorStep(
                 map_arrays(lambda x, t=t: x[t], self.states),
@@ -100,7 +103,7 @@ class Fragment:
                 map_arrays(lambda x, t=t: x[t], next_states),
                 self.begins[t],
                 None if self.valid[t].all() else self.valid[t],
-                None,
+                map_arrays(lambda x, t=t: x[t], internal_states),
                 None if self.remembered is None else map_arrays(lambda x, t=t: x[t], self.remembered),
             )
             for t in range(self.length)
@@ -112,14 +115,14 @@ class FragmentBuffer:
 
     Args:
         length: T.
+        every_internal_state: keep the internal states before every step, for replay; else before the first.
     """
 
-    def __init__(self, length: int):
-        self.length = length
+    def __init__(self, length: int, every_internal_state: bool = False):
+        self.length, self._kept = length, length if every_internal_state else 1
         #: Steps collected so far.
         self.filled = 0
         self._fields: dict[str, Any] | None = None
-        self._internal_states: Any = None
         #: (t, slot) of an end -> the state that was reached there.
         self._reached: dict[tuple[int, int], Any] = {}
 
@@ -142,8 +145,8 @@ class FragmentBuffer:
             raise InputError(
                 f"the fragment has its {self.length} steps: take it before the next step is added"
             )
-        if t == 0:
-            self._internal_states = map_arrays(np.copy, step.internal_states)
+        if t < self._kept:
+            _set_row(fields["internal_states"], t, step.internal_states)
         _set_row(fields["states"], t, step.states)
         _set_row(fields["actions"], t, step.actions)
         _set_row(fields["remembered"], t, step.remembered)
@@ -193,7 +196,6 @@ class FragmentBuffer:
             origin or Origin(),
             version,
             reached=reached,
-            internal_states=self._internal_states,
             **fields,
         )
 
@@ -210,7 +212,6 @@ class FragmentBuffer:
         return {
             "filled": self.filled,
             "fields": map_arrays(np.copy, {k: v for k, v in self._fields.items() if v is not None}),
-            "internal_states": map_arrays(np.copy, self._internal_states),
             "places": np.array(places, np.int64).reshape(-1, 2),
             "reached": map_arrays(lambda *rows: np.stack(rows), *ended) if ended else None,
         }
@@ -221,8 +222,7 @@ class FragmentBuffer:
         if state is None:
             return
         self.filled = int(state["filled"])
-        self._fields = {"remembered": None, **map_arrays(np.copy, state["fields"])}
-        self._internal_states = map_arrays(np.copy, state.get("internal_states"))
+        self._fields = {"remembered": None, "internal_states": None, **map_arrays(np.copy, state["fields"])}
         self._reached = {
             (t, slot): map_arrays(lambda rows, i=i: rows[i].copy(), state["reached"])
             for i, (t, slot) in enumerate(state["places"].tolist())
@@ -243,7 +243,8 @@ class FragmentBuffer:
             "states": map_arrays(room(1), step.states),
             "actions": map_arrays(room(0), step.actions),
             "rewards": room(0)(step.rewards),
-            "remembered": None if step.remembered is None else map_arrays(room(0), step.remembered),
+            "remembered": map_arrays(room(0), step.remembered),
+            "internal_states": map_arrays(room(self._kept - self.length), step.internal_states),
             **flags,
         }
 
@@ -265,6 +266,7 @@ class FragmentFormat:
         frames: path of a part of the states -> how many entries of its last axis are one frame: a state there is a
             stack of frames, and continues the one before it.
         dtype: of rewards.
+        every_internal_state: see `FragmentBuffer`.
     """
 
     def __init__(
@@ -275,8 +277,9 @@ class FragmentFormat:
         remembered: Space | None = None,
         frames: dict[str, int] | None = None,
         dtype: str = "float32",
+        every_internal_state: bool = False,
     ):
-        self.frames, self._dtype = frames or {}, dtype
+        self.frames, self._dtype, self._every = frames or {}, dtype, every_internal_state
         fields: dict[str, Space] = {
             "states": states,
             "reached": states,
@@ -315,25 +318,25 @@ class FragmentFormat:
         """
         header, arrays = unpack_message(message)
         try:
-            length, number = map(int, header["shape"])
+            steps, number = map(int, header["shape"])
             origin, version = Origin(*map(int, header["origin"])), int(header["version"])
-            if length < 1 or number < 1:
-                raise ValueError(f"shape {length} x {number}")
+            if steps < 1 or number < 1:
+                raise ValueError(f"shape {steps} x {number}")
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"expected the header of a fragment, given {header!r} ({error})") from None
-        ended = self._ends(arrays, (length, number))
+        ended = self._ends(arrays, (steps, number))
         for path, width in self.frames.items():
             states, reached = _path("states", path), _path("reached", path)
             box = self._leaves[states]
-            arrays |= _frames_to_stacks(states, reached, arrays, width, (length, number), box.shape, ended)
+            arrays |= _frames_to_stacks(states, reached, arrays, width, (steps, number), box.shape, ended)
         flat = {}
         for path, box in self._leaves.items():
             name = path.partition("/")[0]
             leading = {
-                "states": (length + 1, number),
+                "states": (steps + 1, number),
                 "reached": (len(ended[0]),),
-                "internal_states": (number,),
-            }.get(name, (length, number))
+                "internal_states": (steps if self._every else 1, number),
+            }.get(name, (steps, number))
             flat[path] = self._checked(arrays, path, (*leading, *box.shape), box)
         return Fragment(origin, version, **self.space.unflatten_sample(flat))
 

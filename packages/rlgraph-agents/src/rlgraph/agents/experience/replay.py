@@ -53,6 +53,7 @@ class Replay(Experience):
         self.memory = _memory(memory_spec) if _has_type(memory_spec) else None
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
         self.learns, self.batch_size = self.updates.do_updates, self.updates.batch_size
+        self.steps_per_update = self.updates.update_interval / self.updates.update_steps
         self.inserts_steps = n_step == 1
         self.batch_options = ("discounts",) * (n_step > 1) + ("importance_weights",) * self.is_prioritized
         self._next_update = max(self.updates.steps_before_update, self.updates.update_interval)
@@ -69,6 +70,7 @@ class Replay(Experience):
                 f"{type(self.memory).__name__}",
                 path="memory_spec.type",
             )
+        self.room = self.memory.capacity  # type: ignore[attr-defined]
         if not isinstance(self.memory, SequenceReplay):
             return self
         from rlgraph.agents.experience.sequences import Sequences  # it is a kind of replay

@@ -148,4 +148,4 @@ def rollout_records(fragments: Sequence[Fragment], dtype: str) -> tuple[dict[str
     if fragments[0].internal_states is None:
         del records["begins"]
         return records, None
-    return records, side_by_side([fragment.internal_states for fragment in fragments], 0)
+    return records, side_by_side([row(fragment.internal_states, 0) for fragment in fragments], 0)

@@ -28,6 +28,7 @@ class Sequences(Replay):
     """
 
     memory: SequenceReplay
+    every_internal_state = True
 
     def __init__(self, memory: SequenceReplay, **options: Any):
         super().__init__(memory_spec=memory, **options)
@@ -38,6 +39,7 @@ class Sequences(Replay):
                 path="n_step",
             )
         self.inserts_steps, self.batch_options = False, ()
+        self.room = memory.capacity * memory.learned_steps
         self.sequences = ReplayedSequences(memory.burn_in, self.n_step, self.discount, memory.eta)
         #: The parts of the internal states of an actor that records keep.
         self._parts: tuple[str, ...] = ()
@@ -130,7 +132,10 @@ class SequenceWriter:
             InputError: the step has no internal states.
         """
         if step.internal_states is None:
-            raise InputError("sequences: expected the internal states before each step, given none")
+            raise InputError(
+                "sequences: expected the internal states before each step, given none: a FragmentSampler collects them "
+                "with every_internal_state=True"
+            )
         slots = np.arange(len(step.rewards)) if slots is None else slots
         if step.valid is not None:
             rows = np.flatnonzero(step.valid)
@@ -162,6 +167,7 @@ class SequenceWriter:
     def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
         """The episodes of `slots` (None: all) ended after their last step."""
         ended = np.arange(self._counts.shape[1]) if slots is None else self._held(slots)
+        ended = ended[self._counts[0, ended] > 0]
         steps, _, written = self._counts[:, ended]
         if len(left := ended[steps > written]):
             self._write(left)

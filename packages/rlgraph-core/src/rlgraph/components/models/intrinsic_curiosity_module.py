@@ -11,6 +11,7 @@ from rlgraph.components.models.curiosity_networks import CuriosityNetworks
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss
+from rlgraph.core.functional.weighting import weighted_mean
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, SpaceSpec
 
 #: Distributions whose support includes the bounds of actions.
@@ -93,12 +94,14 @@ class IntrinsicCuriosityModule(Component):
         return self._rewards(self.networks.get_forward_error(states, actions, next_states))
 
     @rlgraph_api
-    def get_loss(self, states: Any, actions: Any, next_states: Any) -> Any:
+    def get_loss(self, states: Any, actions: Any, next_states: Any, weights: Any = None) -> Any:
         """``{"loss", "inverse_loss", "forward_loss"}``, means [] over the batch; arguments as of `update`."""
-        return self._losses(states, actions, next_states)
+        return self._losses(weights, states, actions, next_states)
 
     @rlgraph_api
-    def update(self, states: Any, actions: Any, next_states: Any, time_percentage: Any = None) -> Any:
+    def update(
+        self, states: Any, actions: Any, next_states: Any, time_percentage: Any = None, weights: Any = None
+    ) -> Any:
         """One step of the optimizer on ``(1 - beta) inverse_loss + beta forward_loss``.
 
         Args:
@@ -106,26 +109,27 @@ class IntrinsicCuriosityModule(Component):
             actions: the actions taken in them, ``[B, ...]``.
             next_states: the resulting states, ``[B, ...]``.
             time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
+            weights: of the transitions in the means, ``[B]``; one of weight 0 does not count. Default: all count.
 
         Returns:
             ``{"loss": [], "inverse_loss": [], "forward_loss": [], "intrinsic_rewards": [B]}`` before the
             step. The inverse loss is minus the log-likelihood of the actions, a cross-entropy for
             categorical actions.
         """
-        losses = self._losses(states, actions, next_states)
+        losses = self._losses(weights, states, actions, next_states)
         rewards = self.get_intrinsic_rewards(states, actions, next_states)
         self.optimizer.step(self.networks.variables(trainable_only=True), losses["loss"], time_percentage)
         return {**losses, "intrinsic_rewards": rewards}
 
-    def _losses(self, *transition: Any) -> dict[str, Any]:
+    def _losses(self, weights: Any, *transition: Any) -> dict[str, Any]:
         inverse = self.networks.get_inverse_error(*transition)
         forward = self.networks.get_forward_error(*transition)
-        loss, inverse_loss, forward_loss = self._means(inverse, forward)
+        loss, inverse_loss, forward_loss = self._means(inverse, forward, weights)
         return {"loss": loss, "inverse_loss": inverse_loss, "forward_loss": forward_loss}
 
     @graph_fn(returns=3)
-    def _means(self, ops: Any, inverse: Any, forward: Any) -> Any:
-        inverse, forward = ops.mean(inverse), ops.mean(forward)
+    def _means(self, ops: Any, inverse: Any, forward: Any, weights: Any = None) -> Any:
+        inverse, forward = weighted_mean(ops, inverse, weights), weighted_mean(ops, forward, weights)
         return inverse_and_forward_loss(ops, inverse, forward, self.beta), inverse, forward
 
     @graph_fn

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.running_moments import merge_rows
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_numeric
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space
@@ -64,24 +65,20 @@ class MovingStandardize(PreprocessLayer):
     @graph_fn(
         host=True,
         spaces=lambda self, key, inputs: self.get_preprocessed_space(inputs),
+        same_ranks=True,
         flatten_ops=True,
         split_ops=True,
         add_auto_key_as_first_param=True,
     )
     def _count(self, key: str, inputs: np.ndarray) -> np.ndarray:
         count, mean, variance = self.count[key], self.mean[key], self.variance[key]
-        states = inputs.reshape(-1, *mean.shape).astype(mean.dtype)
-        if len(states):
-            count += len(states)
-            share = len(states) / int(count)
-            difference = states.mean(axis=0) - mean
-            mean += share * difference
-            variance += share * (states.var(axis=0) - variance + (1.0 - share) * difference**2)
+        merge_rows(count, mean, variance, inputs.reshape(-1, *mean.shape).astype(mean.dtype))
         return self._standardized(key, inputs)
 
     @graph_fn(
         host=True,
         spaces=lambda self, key, inputs: self.get_preprocessed_space(inputs),
+        same_ranks=True,
         flatten_ops=True,
         split_ops=True,
         add_auto_key_as_first_param=True,

@@ -19,7 +19,7 @@ from rlgraph.spaces.errors import mismatch
 class Sequence(PreprocessLayer):
     """Stacks the last `sequence_length` states of an episode, oldest first ("frame stack", Mnih et al., 2015).
 
-    The first state of an episode fills the whole sequence. It is computed on the host, in NumPy.
+    The first state of an episode fills the whole sequence.
 
     Args:
         sequence_length: number of states.
@@ -70,15 +70,24 @@ class Sequence(PreprocessLayer):
         output, is_filled = self._stack(inputs, *held)
         return {"output": output, "internal_states": {"stack": output, "is_filled": is_filled}}
 
-    @graph_fn(
-        host=True,
-        spaces=lambda self, inputs, *_: (
-            self.get_preprocessed_space(inputs),
-            BoolBox(add_batch_rank=inputs.batch_rank),
-        ),
-        returns=2,
-    )
-    def _stack(self, inputs: Any, stack: Any = None, is_filled: Any = None) -> Any:
+    @graph_fn(returns=2)
+    def _stack(self, ops: Any, inputs: Any, stack: Any = None, is_filled: Any = None) -> Any:
+        first, *_ = leaves_of(inputs)
+
+        def stacked(new: Any, old: Any) -> Any:
+            newest = ops.expand_dims(new, -1) if self.add_rank else new
+            begun = ops.concat([newest] * self.sequence_length, axis=-1)
+            if stack is None:
+                return begun
+            following = ops.concat([old[..., newest.shape[-1] :], newest], axis=-1)
+            goes_on = ops.reshape(is_filled, (-1, *[1] * (len(begun.shape) - 1)))
+            return ops.where(goes_on, following, begun)
+
+        output = _map(stacked, inputs, inputs if stack is None else stack)
+        return output, ops.ones((ops.shape(first)[0],), "bool")
+
+    @_stack.kernel("numpy")
+    def _stack_numpy(self, ops: Any, inputs: Any, stack: Any = None, is_filled: Any = None) -> Any:
         filled = np.ones(len(next(iter(leaves_of(inputs)))), bool)
         if stack is None:
             return _map(

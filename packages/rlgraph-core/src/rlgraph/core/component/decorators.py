@@ -87,6 +87,7 @@ class GraphFunction(Member):
             Spaces, or ``f(self, *input_spaces)`` returning these.
         per_variable: lists of variables are passed variable by variable, not in blocks.
         space_of: the argument whose Space in the present call is passed before the first argument.
+        same_ranks: whether batch and time ranks of declared outputs are those of the arguments.
         writes: for a function without a body, the variables that its kernels write: names of attributes that hold
             them, or ``f(self, *input_spaces)`` returning the variables.
         draws: for a function without a body, whether its kernels draw random numbers; or ``f(self, *input_spaces)``.
@@ -109,6 +110,7 @@ class GraphFunction(Member):
         draws: Declared[bool] = False,
         shares: Declared[Collection[Any]] | None = None,
         space_of: str | None = None,
+        same_ranks: bool = False,
     ):
         super().__init__(function, options or Options(), leading=1 if host else 2)
         check_effects(function, host or not self.is_empty, writes=writes, draws=draws, shares=shares)
@@ -127,6 +129,7 @@ class GraphFunction(Member):
         self.draws = draws
         self.shares = shares
         self.space_of = space_of
+        self.same_ranks = same_ranks
         self._check_space_of()
         self.kernels: dict[str, Callable[..., Any]] = {}
         self.make_fast: Callable[[Any], Callable[..., bool] | None] | None = None
@@ -312,6 +315,7 @@ def graph_fn(
     draws: Declared[bool] = False,
     shares: Declared[Collection[Any]] | None = None,
     space_of: str | None = None,
+    same_ranks: bool = False,
     name: str | None = None,
     component: Any = None,
     flatten_ops: bool | Collection[str] = False,
@@ -330,6 +334,7 @@ def graph_fn(
     draws: Declared[bool] = False,
     shares: Declared[Collection[Any]] | None = None,
     space_of: str | None = None,
+    same_ranks: bool = False,
     component: Any = None,
     **options: Any,
 ) -> Any:
@@ -358,6 +363,8 @@ def graph_fn(
         space_of: the name of an argument: its Space in the present call is passed before the first argument (after the
             path of a split call; it is then the Space of the leaf). Calls may differ in batch and time ranks, and only
             the Space tells which axis is time. It has no elementwise bounds.
+        same_ranks: for a host function, which may return any number of rows: it returns as many as it is given, so that
+            its outputs can be used with others of the same batch.
         name: its name; default: the function's.
         component: add the function to this instance instead of to a class; for use in its ``__init__``.
         flatten_ops: True, or names of arguments: a container is passed as a dict of its leaves by path
@@ -375,7 +382,16 @@ def graph_fn(
 
     def decorate(decorated: Callable[..., Any]) -> Any:
         function = GraphFunction(
-            decorated, Options(**options), host, spaces, per_variable, writes, draws, shares, space_of
+            decorated,
+            Options(**options),
+            host,
+            spaces,
+            per_variable,
+            writes,
+            draws,
+            shares,
+            space_of,
+            same_ranks,
         )
         return _placed(function, component)
 

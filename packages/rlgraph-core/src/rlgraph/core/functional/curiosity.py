@@ -1,4 +1,4 @@
-"""Intrinsic rewards of the curiosity module. Items have any number of axes, ``[...]``: ``[B]``, ``[T, B]``."""
+"""Intrinsic rewards. Items have any number of axes, ``[...]``: ``[B]``, ``[T, B]``."""
 
 from __future__ import annotations
 
@@ -23,3 +23,12 @@ def inverse_and_forward_loss(ops: Any, inverse: Tensor, forward: Tensor, beta: f
     weighs the forward model against the inverse model.
     """
     return (1.0 - beta) * inverse + beta * forward
+
+
+def distillation_error(ops: Any, predictions: Tensor, features: Tensor) -> Tensor:
+    """The mean of ``(predictions - features)^2`` over the features: ``[..., N], [..., N] -> [...]``.
+
+    The loss and the intrinsic reward of Burda et al. (2018), section 2.2, https://arxiv.org/abs/1810.12894; the mean in
+    place of the sum is that of the authors' code.
+    """
+    return ops.mean(ops.square(predictions - features), axis=-1)

@@ -107,6 +107,39 @@ def generalized_advantage_estimation(
     return ops.linear_recurrence(errors, _traces(ops, discounts, gae_lambda, ends), reverse=True)
 
 
+def advantages_across_episodes(
+    ops: Any,
+    rewards: Tensor,
+    values: Tensor,
+    next_values: Tensor,
+    valid: Tensor,
+    discount: float,
+    gae_lambda: float,
+) -> Tensor:
+    """Generalized advantages of returns that no end of an episode cuts: ``[T, ...] -> [T, ...]``.
+
+    ``A_t = r_t + discount * V(s_{t+1}) - V(s_t) + discount * lambda * A_{t+1}``, where ``s_{t+1}`` is the state of the
+    next step, at the end of an episode the first of the next one. Burda et al. (2018), section 2.3,
+    https://arxiv.org/abs/1810.12894, "non-episodic".
+
+    Args:
+        ops: operations of the backend.
+        rewards, values: of the steps.
+        next_values: the values of the states that were reached; that of the last step is used.
+        valid: bool ``[T, ...]``: rows that are no steps are skipped, whatever is in them; their advantage is 0.
+        discount, gae_lambda: in [0, 1].
+    """
+    zeros, passed = ops.zeros_like(values), ops.where(valid, ops.zeros_like(values), 1.0)
+    # Each row that is no step gets the value of the next step, and at the end what the last step reached.
+    last = ops.linear_recurrence(ops.where(valid, next_values, zeros), passed)[-1]
+    values = ops.linear_recurrence(ops.where(valid, values, zeros), passed, last, reverse=True)
+    following = ops.concat([values[1:], ops.expand_dims(last, 0)], axis=0)
+    discounts = ops.where(valid, ops.full_like(values, discount), 1.0)
+    errors = ops.where(valid, rewards, zeros) + discounts * following - values
+    traces = ops.where(valid, ops.full_like(values, discount * gae_lambda), 1.0)
+    return ops.where(valid, ops.linear_recurrence(errors, traces, reverse=True), zeros)
+
+
 def _discounts(ops: Any, rewards: Tensor, terminated: Tensor, discount: Any) -> Tensor:
     return ops.where(terminated, ops.zeros_like(rewards), discount)
 

@@ -199,7 +199,7 @@ def _declared(
                 raise InferenceError(
                     f"a {kind} function gets tensors, not variables: pass what it needs as arguments"
                 )
-    if function.kernels_only:
+    if function.kernels_only or function.same_ranks:
         specs = map_leaves(partial(_with_ranks_of, arguments, batch, time), specs)
     # What its outputs share memory with cannot be seen: unless it says so, what it was given and what it can read.
     read = frozenset(v.name for v in component.declared_variables.values() if not (node.host or v.host))

@@ -1,0 +1,54 @@
+"""Behaviour cloning: Pomerleau (1989).
+
+https://proceedings.neurips.cc/paper/1988/hash/812b4ba287f5ee0bc9d43bbf5bbe87fb-Abstract.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.default_network import network_for
+from rlgraph.agents.experience.demonstrations import Demonstrations
+from rlgraph.components import NegativeLogLikelihoodLoss, Optimizer, Policy
+from rlgraph.core import rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.spaces import Space
+
+
+class BehaviourCloning(Algorithm):
+    """Behaviour cloning (Pomerleau, 1989): a policy under which the actions of a data set are as likely as possible.
+
+    Args:
+        state_space, action_space: the task, as the policy sees it.
+        network_spec: layers of the policy; default: what suits the states, see `default_network`.
+        optimizer_spec: default: Adam.
+    """
+
+    experience = Demonstrations.of(memory_spec={"capacity": 10**5})
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        network_spec: NetworkSpec = None,
+        optimizer_spec: ComponentSpec = None,
+    ):
+        self.policy = Policy(network_for(state_space, network_spec), action_space)
+        self.loss = NegativeLogLikelihoodLoss()
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
+        super().__init__(self.policy, self.loss, self.optimizer, scope="bc")
+
+    @rlgraph_api
+    def update(self, records: Any, time_percentage: Any = None) -> Any:
+        observations = records["observations"]
+        likelihood = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
+        losses = self.loss.loss(likelihood)
+        self.optimizer.step(self.policy.variables(trainable_only=True), losses["loss"], time_percentage)
+        return losses
+
+
+class BehaviourCloningAgent(Agent):
+    algorithm_class = BehaviourCloning

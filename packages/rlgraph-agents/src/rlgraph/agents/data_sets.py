@@ -1,0 +1,281 @@
+"""Data sets: recorded episodes in files, read and checked.
+
+A file has a group ``episode_0``, ``episode_1``, ... per episode with ``observations`` [T+1], ``actions`` [T],
+``rewards`` [T], ``terminations`` [T] and ``truncations`` [T]. Parts of a `Dict` are groups by name, those of a `Tuple`
+groups ``_index_0``, ``_index_1``, ... HDF5 files of this form are those of Minari
+(https://minari.farama.org/content/dataset_standards/); the arrays of an ``.npz`` file have names such as
+``episode_0/observations``.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlgraph.agents.masked_states import MaskedStates
+from rlgraph.agents.nested_arrays import row
+from rlgraph.core import InputError, SpecError
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
+
+HDF5, NPZ = (".hdf5", ".h5"), ".npz"
+FIELDS = ("observations", "actions", "rewards", "terminations", "truncations")
+_EPISODE = re.compile(r"episode_(\d+)")
+
+#: The array at a path of a file; None: there is none.
+_Read = Callable[[str], np.ndarray | None]
+
+
+class RecordedEpisode(NamedTuple):
+    """One episode, or the first steps of one; its last observation was reached by its last step."""
+
+    observations: Any
+    actions: Any
+    rewards: np.ndarray
+    terminals: np.ndarray
+    truncations: np.ndarray
+
+
+class DataSetReader:
+    """Reads data sets of one task.
+
+    Args:
+        states, actions: one raw state, and one action.
+        dtype: of all floats.
+        masked: `states`, if a part of them is a mask.
+    """
+
+    def __init__(self, states: Space, actions: Space, dtype: str, masked: MaskedStates | None = None):
+        self._states, self._actions, self._masked = states, actions, masked
+        self._dtype = np.dtype(dtype)
+
+    def read(self, place: str | Path) -> list[RecordedEpisode]:
+        """The episodes of a file, or of all files in a folder.
+
+        An episode that ends without a flag was cut there, and counts as truncated.
+
+        Raises:
+            InputError: a file cannot be read or has no episodes, a field is missing, or a value does not fit; names
+                file, episode and step.
+        """
+        episodes = []
+        for file in _files(Path(place)):
+            with _opened(file) as (names, read):
+                if not names:
+                    raise InputError(
+                        f"{file}: expected episodes, groups episode_0, episode_1, ..., given none"
+                    )
+                episodes += [self._episode(f"{file}, {name}", name, read) for name in names]
+        return episodes
+
+    def _episode(self, where: str, name: str, read: _Read) -> RecordedEpisode:
+        spaces = dict(
+            zip(FIELDS, (self._states, self._actions, FloatBox(), BoolBox(), BoolBox()), strict=True)
+        )
+        found = {
+            field: {path: read(f"{name}/{field}{part}") for path, part in _parts(space)}
+            for field, space in spaces.items()
+        }
+        missing = [
+            f"{field}{dict(_parts(spaces[field]))[path]}"
+            for field, arrays in found.items()
+            for path, array in arrays.items()
+            if array is None
+        ]
+        if missing:
+            raise InputError(
+                f"{where}: the field {missing[0]} is missing; expected {', '.join(FIELDS)}, with the parts of "
+                f"observations {self._states!r} and of actions {self._actions!r}"
+            )
+        steps = np.size(found["rewards"][""])  # type: ignore[arg-type]  # it is there
+        if not steps:
+            raise InputError(f"{where}: expected at least one step, given none")
+        observations, actions, rewards, terminals, truncations = (
+            spaces[field].unflatten_sample(
+                {
+                    path: self._leaf(f"{where}", field, path, arrays[path], box, steps)
+                    for path, box in spaces[field].flatten().items()
+                }
+            )
+            for field, arrays in found.items()
+        )
+        if (ends := terminals | truncations)[:-1].any():
+            raise InputError(
+                f"{where}, step {int(np.argmax(ends))}: the episode ended here, and further steps follow: expected an "
+                "episode of its own for these"
+            )
+        if self._masked is not None:
+            index = self._masked.row_of_illegal_action(
+                row(observations, slice(steps)), actions, self._actions
+            )
+            if index is not None:
+                raise InputError(
+                    f"{where}, step {index}: the action is one that the action mask of its state forbids"
+                )
+        truncations = truncations.copy()
+        truncations[-1] = not terminals[-1]
+        return RecordedEpisode(observations, actions, rewards, terminals, truncations)
+
+    def _leaf(self, where: str, field: str, path: str, array: Any, box: Any, steps: int) -> np.ndarray:
+        """A part of a field, checked, with the dtype of records."""
+        name = ".".join([field, *path.split("/")] if path else [field])
+        dtype = self._dtype if isinstance(box, FloatBox) else np.dtype(box.dtype)
+        if isinstance(box, BoolBox) and array.dtype.kind in "iu" and np.isin(array, (0, 1)).all():
+            array = array.astype(bool)
+        if array.shape[1:] != box.shape or not np.can_cast(array.dtype, dtype, "same_kind"):
+            expected = ", ".join(["T", *map(str, box.shape)])
+            raise InputError(
+                f"{where}: {name}: expected {dtype}[{expected}] of {box!r}, given {array.dtype}{list(array.shape)}"
+            )
+        expected_length = steps + (field == "observations")
+        if len(array) != expected_length:
+            raise InputError(
+                f"{where}: expected {expected_length} {name} beside {steps} rewards, given {len(array)}"
+            )
+        if (outside := _outside(field, array, box)).any():
+            at = tuple(np.argwhere(outside)[0].tolist())
+            raise InputError(f"{where}, step {at[0]}: {name}: {array[at]} is not in {box!r}")
+        return array.astype(dtype, copy=False)
+
+
+def _outside(field: str, array: np.ndarray, box: BoxSpace) -> np.ndarray:
+    """Where an array is not in its Space; the bounds of floats are checked of actions only, as densities need."""
+    outside = ~np.isfinite(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
+    if isinstance(box, IntBox):
+        outside |= False if box.low is None else array < box.low
+        outside |= False if box.high is None else array >= box.high
+    elif isinstance(box, FloatBox) and field == "actions":
+        outside |= False if box.low is None else array < box.low
+        outside |= False if box.high is None else array > box.high
+    return outside
+
+
+def _parts(space: Space, path: str = "", part: str = "") -> Iterator[tuple[str, str]]:
+    """The path of each part of a Space, and its path in a file."""
+    items: Any = None
+    if isinstance(space, Dict):
+        items = [(key, f"{part}/{key}", inner) for key, inner in space.items()]
+    elif isinstance(space, Tuple):
+        items = [(str(i), f"{part}/_index_{i}", inner) for i, inner in enumerate(space)]
+    if items is None:
+        yield path, part
+        return
+    for key, inside, inner in items:
+        yield from _parts(inner, f"{path}/{key}" if path else key, inside)
+
+
+def write_data_set(file: str | Path, episodes: list[RecordedEpisode], states: Space, actions: Space) -> Path:
+    """Write episodes as a data set.
+
+    Args:
+        file: an ``.npz`` file, or an HDF5 file, ``.hdf5`` or ``.h5``, which needs h5py; an existing one is replaced.
+        episodes: at least one.
+        states, actions: one state and one action.
+
+    Raises:
+        SpecError: another kind of file, or h5py is not installed.
+    """
+    file = Path(file)
+    check_suffix(file)
+    arrays: dict[str, np.ndarray] = {}
+    for number, episode in enumerate(episodes):
+        spaces = (states, actions, FloatBox(), BoolBox(), BoolBox())
+        for field, space, value in zip(FIELDS, spaces, episode, strict=True):
+            flat = space.flatten_sample(value)
+            arrays |= {f"episode_{number}/{field}{part}": flat[path] for path, part in _parts(space)}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == NPZ:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # of its other argument
+        return file
+    with _h5py(file).File(file, "w") as opened:
+        for name, array in arrays.items():
+            opened[name] = array
+        for number, episode in enumerate(episodes):
+            opened[f"episode_{number}"].attrs.update(id=number, total_steps=len(episode.rewards))
+    return file
+
+
+def check_suffix(file: Path) -> None:
+    """Check that data sets are written to such files.
+
+    Raises:
+        SpecError: another suffix, or h5py is not installed.
+    """
+    if file.suffix not in (NPZ, *HDF5):
+        raise SpecError(f"expected a file .npz, .hdf5 or .h5, given {file.suffix!r}", path=str(file))
+    if file.suffix in HDF5:
+        _h5py(file)
+
+
+def _files(place: Path) -> list[Path]:
+    """The files of a data set, in the order of their names.
+
+    Raises:
+        InputError: there are none.
+    """
+    kinds = ", ".join((NPZ, *HDF5))
+    if place.is_dir():
+        files = sorted(file for file in place.rglob("*") if file.suffix in (NPZ, *HDF5) and file.is_file())
+        if not files:
+            raise InputError(f"{place}: expected files {kinds} in the folder, given none")
+        return files
+    if not place.is_file() or place.suffix not in (NPZ, *HDF5):
+        raise InputError(
+            f"{place}: expected a file {kinds}, or a folder with such files, given "
+            f"{'another file' if place.is_file() else 'nothing: it does not exist'}"
+        )
+    return [place]
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tuple[list[str], _Read]]:
+    """The names of the episodes of a file in the order of their numbers, and what reads an array.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        if file.suffix == NPZ:
+            with np.load(file, allow_pickle=False) as archive:
+                yield _episodes(archive), archive.get
+        else:
+            with _h5py(file).File(file, "r") as opened:
+                yield _episodes(opened), partial(_h5_array, opened)
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
+        raise InputError(f"{file}: the file cannot be read: {error}") from error
+
+
+def _episodes(names: Any) -> list[str]:
+    found = {match.group() for match in map(_EPISODE.match, names) if match}
+    return sorted(found, key=lambda name: int(name.partition("_")[2]))
+
+
+def _h5_array(opened: Any, path: str) -> np.ndarray | None:
+    """A data set of an HDF5 file; links, and data in other files, are not followed."""
+    h5py = _h5py(Path())
+    node = opened
+    for key in path.split("/"):
+        is_group = isinstance(node, h5py.Group)
+        if not is_group or not isinstance(node.get(key, getlink=True), h5py.HardLink):
+            return None
+        node = node[key]
+    if not isinstance(node, h5py.Dataset) or node.is_virtual or node.external:
+        return None
+    array: np.ndarray = node[()]
+    return np.asarray(array)
+
+
+def _h5py(file: Path) -> Any:
+    try:
+        import h5py
+    except ImportError:
+        raise SpecError(
+            "HDF5 needs h5py: pip install 'rlgraph-agents[data]'; .npz files need nothing", path=str(file)
+        ) from None
+    return h5py

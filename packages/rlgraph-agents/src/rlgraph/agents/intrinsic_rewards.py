@@ -1,0 +1,285 @@
+"""Rewards for exploration beside those of the task, with a value function of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components import (
+    GeneralizedAdvantageEstimation,
+    IntrinsicCuriosityModule,
+    NeuralNetwork,
+    Optimizer,
+    RandomNetworkDistillation,
+    ReturnScaling,
+    ValueFunction,
+)
+from rlgraph.components.common.argument_checks import check_flag, check_number
+from rlgraph.components.networks.layer_chain import is_recurrent
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.functional.policy_gradient import value_loss
+from rlgraph.core.functional.returns import advantages_across_episodes
+from rlgraph.core.functional.weighting import weighted_mean
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.spaces import Space
+
+
+class IntrinsicRewards(Component):
+    """Intrinsic rewards of rollouts, their value function and their advantages; the base of `RND` and `ICM`.
+
+    Burda et al. (2018), sections 2.3 and 2.4, https://arxiv.org/abs/1810.12894: rewards are divided by the running
+    deviation of their returns; the advantages of both kinds of rewards are added. A subclass gives the rewards.
+
+    Args:
+        network_spec: of the value function.
+        gae_lambda: lambda of the advantages.
+        optimizer_spec: of the value function.
+        weight: factor of the intrinsic advantages.
+        discount: discount factor of the intrinsic rewards.
+        episodic: whether intrinsic returns end with the episode; False: they continue in the next one.
+        proportion: the share of each minibatch that the module learns from, above 0, up to 1.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a number out of its range, a recurrent network, or an invalid spec.
+    """
+
+    def __init__(
+        self,
+        network_spec: NetworkSpec,
+        gae_lambda: float,
+        optimizer_spec: ComponentSpec,
+        weight: float,
+        discount: float,
+        episodic: bool,
+        proportion: float,
+        scope: str,
+        module: Any,
+    ):
+        self.weight = check_number(weight, f"{scope}.weight", least=0)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
+        self.episodic = check_flag(episodic, f"{scope}.episodic")
+        self.proportion = check_number(proportion, f"{scope}.proportion", above=0, most=1)
+        self.module, self.gae_lambda = module, gae_lambda
+        self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount) if episodic else None
+        self.value_function = ValueFunction(network_spec)
+        self.scaling = ReturnScaling(discount)
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
+        parts = (module, self.value_function, self.scaling, self.gae, self.optimizer)
+        super().__init__(*filter(None, parts), scope=scope)
+
+    @classmethod
+    def for_agent(
+        cls,
+        spec: Any,
+        network_spec: NetworkSpec,
+        action_space: Space,
+        gae_lambda: float,
+        optimizer_spec: ComponentSpec,
+    ) -> IntrinsicRewards | None:
+        """What an agent's option ``intrinsic_reward`` says; None: there are none.
+
+        Raises:
+            SpecError: the option is wrong.
+        """
+        if spec is None:
+            return None
+        if isinstance(spec, Mapping) and "type" not in spec:
+            raise SpecError(f"missing; expected 'rnd' or 'icm', given {spec!r}", path="intrinsic_reward.type")
+        agents = {"agents_network": network_spec, "agents_optimizer": optimizer_spec}
+        return cls.from_spec(
+            spec, path="intrinsic_reward", action_space=action_space, gae_lambda=gae_lambda, **agents
+        )
+
+    def rewards_of(self, records: Any) -> tuple[Any, dict[str, Any]]:
+        """The rewards ``[T, N]`` of a rollout, and further fields for `learn`."""
+        raise NotImplementedError
+
+    def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
+        """One update of the module on the items of a minibatch whose weight is not 0; its loss []."""
+        raise NotImplementedError
+
+    @rlgraph_api
+    def explore(self, records: Any, advantages: Any) -> Any:
+        """What the rewards of a rollout ``[T, N]`` change.
+
+        Returns:
+            The advantages with the intrinsic ones added, further fields of the records of `step`, and metrics:
+            ``"intrinsic_reward" []``, the mean before scaling.
+        """
+        weights = records["weights"]
+        rewards, fields = self.rewards_of(records)
+        scaled = self.scaling.scale(rewards, weights)
+        found = self.value_function.get_values_of_transitions(
+            records["observations"], records["next_observations"]
+        )
+        values, following = found["state_values"], found["next_state_values"]
+        if self.gae is None:
+            own = self._across_episodes(scaled, values, following, weights)
+        else:
+            own = self.gae.calc_gae_values(values, scaled, records["terminals"], records["ends"], following)
+        total, targets, mean = self._joined(advantages, own, values, rewards, weights)
+        return total, {**fields, "intrinsic_targets": targets}, {"intrinsic_reward": mean}
+
+    @rlgraph_api
+    def step(self, records: Any, time_percentage: Any = None) -> Any:
+        """One update on a minibatch: ``{"predictor_loss": [], "intrinsic_value_loss": []}`` before it."""
+        weights = records["weights"]
+        chosen = weights if self.proportion == 1.0 else self._chosen(weights)
+        predictor_loss = self.learn(records, chosen, time_percentage)
+        values = self.value_function.get_state_values(records["observations"])["state_values"]
+        loss = self._value_loss(values, records["intrinsic_targets"], weights)
+        self.optimizer.step(self.value_function.variables(trainable_only=True), loss, time_percentage)
+        return {"predictor_loss": predictor_loss, "intrinsic_value_loss": loss}
+
+    @graph_fn
+    def _chosen(self, ops: Any, weights: Any) -> Any:
+        """The weights, but 0 for what the module does not learn from."""
+        return ops.where(ops.random_uniform(ops.shape(weights)) < self.proportion, weights, 0.0)
+
+    @graph_fn
+    def _across_episodes(self, ops: Any, rewards: Any, values: Any, next_values: Any, weights: Any) -> Any:
+        valid, factors = ops.astype(weights, "bool"), (self.discount, self.gae_lambda)
+        return ops.stop_gradient(
+            advantages_across_episodes(ops, rewards, values, next_values, valid, *factors)
+        )
+
+    @graph_fn(returns=3)
+    def _joined(
+        self, ops: Any, advantages: Any, intrinsic: Any, values: Any, rewards: Any, weights: Any
+    ) -> Any:
+        total = advantages + self.weight * intrinsic
+        return total, ops.stop_gradient(values + intrinsic), weighted_mean(ops, rewards, weights)
+
+    @graph_fn
+    def _value_loss(self, ops: Any, values: Any, targets: Any, weights: Any) -> Any:
+        return weighted_mean(ops, value_loss(ops, values, targets), weights)
+
+
+class RND(IntrinsicRewards):
+    """Rewards of random network distillation (Burda et al., 2018), https://arxiv.org/abs/1810.12894, for new states.
+
+    Args:
+        agents_network, action_space, gae_lambda, agents_optimizer: of the agent.
+        weight: factor of the intrinsic advantages.
+        discount: discount factor of the intrinsic rewards.
+        episodic: whether intrinsic returns end with the episode; False: they continue in the next one.
+        proportion: the share of each minibatch that the predictor learns from, above 0, up to 1.
+        network_spec: layers of target, predictor and value function; default: those of the agent's value function.
+        num_features: the length of the features that are predicted; 512 in the paper.
+        optimizer_spec: of predictor and value function; default: the agent's.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a number out of its range, a recurrent network, or an invalid spec.
+    """
+
+    def __init__(
+        self,
+        agents_network: NetworkSpec,
+        action_space: Space,
+        gae_lambda: float,
+        agents_optimizer: ComponentSpec,
+        weight: float = 0.5,
+        discount: float = 0.99,
+        episodic: bool = False,
+        proportion: float = 0.25,
+        network_spec: NetworkSpec = None,
+        num_features: int = 64,
+        optimizer_spec: ComponentSpec = None,
+        scope: str = "intrinsic-reward",
+    ):
+        network = _network(agents_network if network_spec is None else network_spec, scope)
+        optimizer = agents_optimizer if optimizer_spec is None else optimizer_spec
+        module = RandomNetworkDistillation(network(), num_features, optimizer_spec=optimizer, scope="rnd")
+        super().__init__(
+            network(), gae_lambda, optimizer, weight, discount, episodic, proportion, scope, module
+        )
+
+    def rewards_of(self, records: Any) -> tuple[Any, dict[str, Any]]:
+        states = self.module.standardize(records["next_observations"]["states"], records["weights"])
+        return self.module.get_intrinsic_rewards(states), {"standardized_states": states}
+
+    def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
+        return self.module.update(records["standardized_states"], weights, time_percentage)["loss"]
+
+
+class ICM(IntrinsicRewards):
+    """Rewards of the intrinsic curiosity module (Pathak et al., 2017), https://arxiv.org/abs/1705.05363.
+
+    They are high for transitions that cannot be predicted from state and action, in features that actions change.
+
+    Args:
+        agents_network, action_space, gae_lambda, agents_optimizer: of the agent.
+        weight: factor of the intrinsic advantages.
+        discount: discount factor of the intrinsic rewards.
+        episodic: whether intrinsic returns end with the episode; False: they continue in the next one.
+        proportion: the share of each minibatch that the module learns from, above 0, up to 1.
+        network_spec: layers of encoder and value function; default: those of the agent's value function.
+        num_features: the length of the features; 288 in the paper.
+        hidden_spec: hidden layers of the inverse and the forward model; 256 units with ReLU in the paper.
+        beta: weight of the forward model's loss, in [0, 1]; the inverse model's is 1 - beta.
+        optimizer_spec: of module and value function; default: the agent's.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a number out of its range, a recurrent network, an action without a matching distribution, or an
+            invalid spec.
+    """
+
+    def __init__(
+        self,
+        agents_network: NetworkSpec,
+        action_space: Space,
+        gae_lambda: float,
+        agents_optimizer: ComponentSpec,
+        weight: float = 0.5,
+        discount: float = 0.99,
+        episodic: bool = False,
+        proportion: float = 1.0,
+        network_spec: NetworkSpec = None,
+        num_features: int = 64,
+        hidden_spec: NetworkSpec = (64,),
+        beta: float = 0.2,
+        optimizer_spec: ComponentSpec = None,
+        scope: str = "intrinsic-reward",
+    ):
+        network = _network(agents_network if network_spec is None else network_spec, scope)
+        optimizer = agents_optimizer if optimizer_spec is None else optimizer_spec
+        module = IntrinsicCuriosityModule(
+            network(),
+            action_space,
+            num_features,
+            hidden_spec,
+            hidden_spec,
+            beta,
+            eta=1.0,  # the scaling of rewards makes up for any factor
+            optimizer_spec=optimizer,
+            scope="icm",
+        )
+        super().__init__(
+            network(), gae_lambda, optimizer, weight, discount, episodic, proportion, scope, module
+        )
+
+    def rewards_of(self, records: Any) -> tuple[Any, dict[str, Any]]:
+        states, reached = (records[name]["states"] for name in ("observations", "next_observations"))
+        return self.module.get_intrinsic_rewards(states, records["actions"], reached), {}
+
+    def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
+        states, reached = (records[name]["states"] for name in ("observations", "next_observations"))
+        return self.module.update(states, records["actions"], reached, time_percentage, weights)["loss"]
+
+
+def _network(spec: Any, scope: str) -> Any:
+    """Makes networks of these layers, which share no variables.
+
+    Raises:
+        SpecError: the spec is invalid, or a layer is recurrent.
+    """
+    network = NeuralNetwork.from_spec(spec, path=f"{scope}.network_spec")
+    if is_recurrent(network):
+        raise SpecError(
+            "expected layers without memory: by default they are the agent's; give others, such as [64, 64]",
+            path=f"{scope}.network_spec",
+        )
+    return lambda: network.copy(scope="network")

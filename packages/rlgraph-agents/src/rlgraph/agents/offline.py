@@ -1,0 +1,79 @@
+"""Learning from steps that were made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlgraph.agents.actor import Actor
+from rlgraph.agents.data_sets import DataSetReader, RecordedEpisode
+from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.nested_arrays import row
+from rlgraph.core import InputError
+
+if TYPE_CHECKING:
+    from rlgraph.agents.agent import Agent
+
+
+def import_steps(agent: Agent, observations: Any) -> int:
+    """See `Agent.import_observations`."""
+    if agent.learner.graph.memory is None:
+        raise InputError(
+            f"import_observations: expected an agent with a memory; {type(agent).__name__} learns from its own "
+            "newest steps only: give update(batch) a rollout"
+        )
+    if isinstance(observations, str | Path):
+        with agent._updating, agent._observing:
+            return _import_data_set(agent, observations)
+    records = agent._batches.records_of_steps(observations)
+    with agent._observing:
+        agent.executor.program("insert_records")(records)
+    return len(records["rewards"])
+
+
+def update_offline(agent: Agent) -> dict[str, float]:
+    """One update from the memory, which no steps of the agent's own made due; its results."""
+    with agent._updating:
+        return agent.learner.update_offline()
+
+
+def _import_data_set(agent: Agent, place: str | Path) -> int:
+    """Put the episodes of a data set into the memory of an agent; returns the number of their steps.
+
+    Raises:
+        InputError: a file is wrong, or the data set is larger than the memory; nothing was taken in.
+    """
+    learner = agent.learner
+    reader = DataSetReader(agent.state_space, agent.action_space, learner.spec.dtype, learner.graph.masked)
+    episodes = reader.read(place)
+    steps, room = sum(len(episode.rewards) for episode in episodes), learner.experience.room
+    if steps > room:
+        raise InputError(
+            f"{place}: the data set has {steps} steps, and the memory keeps {room}: give memory_spec "
+            f'{{"capacity": {steps}}}, or a part of the files'
+        )
+    actor = agent.new_actor(learns=True)
+    for episode in episodes:
+        learner.insert_episode(_steps(episode, actor))
+    return steps
+
+
+def _steps(episode: RecordedEpisode, actor: Actor) -> Iterator[VectorStep]:
+    """The steps of an episode as the algorithm would have seen them, with the internal states of its networks."""
+    actor.begin()
+    seen = actor.see(row(episode.observations, slice(1)))
+    for t in range(len(episode.rewards)):
+        now = slice(t, t + 1)
+        actions, rewards = row(episode.actions, now), episode.rewards[now]
+        before = actor.internal_states
+        if before is not None:
+            actor.act(seen)
+        actor.did(actions)
+        actor.rewarded(rewards)
+        reached = actor.see(row(episode.observations, slice(t + 1, t + 2)))
+        ends = episode.terminals[now], episode.truncations[now]
+        yield VectorStep(seen, actions, rewards, *ends, reached, np.array([t == 0]), None, before)
+        seen = reached

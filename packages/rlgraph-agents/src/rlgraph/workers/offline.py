@@ -1,0 +1,71 @@
+"""Training without an environment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.offline import update_offline
+from rlgraph.core import SpecError
+from rlgraph.environments.interrupts import Interruption, interruptible
+from rlgraph.workers.results import TrainingResult
+
+
+def learn_offline(
+    agent: Agent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
+) -> TrainingResult:
+    """Update an agent from its memory; see `Agent.learn`.
+
+    Args:
+        agent: the agent.
+        updates: how many; schedules run over them.
+        data: a data set that is put into the memory first; None: learn from what is there.
+        other: the other arguments of `Agent.learn`; what is not None is refused.
+
+    Raises:
+        SpecError: an argument is missing, or contradicts another.
+        InputError: the memory is empty, or the data set is wrong: names file, episode and step.
+    """
+    if updates is None:
+        given = "" if data is None else ": data= is learned from without steps of its own"
+        raise SpecError(f"expected either timesteps or updates, given {_given(other)}{given}", path="learn")
+    if other["timesteps"] is not None:
+        raise SpecError(
+            "expected either timesteps, which are made in an environment, or updates, given both",
+            path="learn",
+        )
+    if isinstance(updates, bool) or not isinstance(updates, int) or updates < 1:
+        raise SpecError(f"expected an integer >= 1, given {updates!r}", path="learn.updates")
+    for name, value in other.items():
+        if value is not None:
+            raise SpecError(
+                f"expected nothing beside updates=, which makes no steps and no run, given {value!r}; evaluate() and "
+                "store_model() come after it",
+                path=f"learn.{name}",
+            )
+    if agent.learner.graph.memory is None:
+        raise SpecError(
+            f"{type(agent).__name__} learns from its own newest steps only, and has no memory: expected an agent such "
+            "as bc, dqn or sac",
+            path="learn.updates",
+        )
+    if data is not None:
+        agent.import_observations(data)
+    begin, interrupted = time.perf_counter(), False
+    with interruptible():
+        try:
+            for done in range(updates):
+                agent.set_progress(done / updates)
+                update_offline(agent)
+            agent.set_progress(1.0)
+        except Interruption:
+            interrupted = True
+    seconds = time.perf_counter() - begin
+    return TrainingResult(agent.timesteps, 0, agent.updates, seconds, (), (), interrupted)
+
+
+def _given(other: Mapping[str, Any]) -> str:
+    return ", ".join(name for name, value in other.items() if value is not None) or "neither"

@@ -1,0 +1,208 @@
+"""Data sets: what is written is read, and what is wrong is named by file, episode and step."""
+
+from functools import partial
+
+import h5py
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.agents.conformance.tasks import CueTask
+from rlgraph.agents.data_sets import DataSetReader
+from rlgraph.agents.masked_states import masked_states
+from rlgraph.core import InputError, SpecError
+from rlgraph.environments import Environment
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+from rlgraph.workers import record_data_set
+
+STATES = Dict({"place": Tuple(FloatBox(shape=(2,)), IntBox(4)), "lamp": BoolBox()})
+ACTIONS = Dict({"turn": FloatBox(-1.0, 1.0), "gear": IntBox(3)})
+
+
+def episode(steps=3, **changes):
+    """The arrays of an episode of this task, by path in the file."""
+    arrays = {
+        "observations/place/_index_0": np.arange(2.0 * steps + 2).reshape(-1, 2),
+        "observations/place/_index_1": np.arange(steps + 1) % 4,
+        "observations/lamp": np.arange(steps + 1) % 2,  # bools are often stored as integers
+        "actions/turn": np.linspace(-1.0, 1.0, steps),
+        "actions/gear": np.arange(steps) % 3,
+        "rewards": np.arange(steps) * 0.5,
+        "terminations": np.arange(steps) == steps - 1,
+        "truncations": np.zeros(steps, bool),
+    }
+    return {name: array for name, array in (arrays | changes).items() if array is not None}
+
+
+def write(file, *episodes):
+    arrays = {f"episode_{i}/{name}": array for i, one in enumerate(episodes) for name, array in one.items()}
+    if file.suffix == ".npz":
+        np.savez(file, **arrays)
+    else:
+        with h5py.File(file, "w") as opened:
+            for name, array in arrays.items():
+                opened[name] = array
+    return file
+
+
+def read(place, states=STATES, actions=ACTIONS):
+    return DataSetReader(states, actions, "float32").read(place)
+
+
+@pytest.fixture(params=[".npz", ".hdf5"])
+def file(request, tmp_path):
+    return tmp_path / f"data{request.param}"
+
+
+def test_episodes_are_read_with_the_dtypes_of_records(file):
+    first, second = read(write(file, episode(3), episode(2)))
+    assert (len(first.rewards), len(second.rewards)) == (3, 2)
+    places, rooms = first.observations["place"]
+    np.testing.assert_array_equal(places[-1], [6.0, 7.0])
+    np.testing.assert_array_equal(rooms, [0, 1, 2, 3])
+    np.testing.assert_array_equal(first.observations["lamp"], [False, True, False, True])
+    np.testing.assert_array_equal(first.actions["gear"], [0, 1, 2])
+    assert places.dtype == first.rewards.dtype == np.float32 and first.observations["lamp"].dtype == bool
+    np.testing.assert_array_equal(first.terminals, [False, False, True])
+    assert not first.truncations.any()
+
+
+def test_episodes_are_in_the_order_of_their_numbers_and_files_in_that_of_their_names(tmp_path):
+    (tmp_path / "data").mkdir()
+    many = [episode(1, rewards=np.array([float(i)])) for i in range(11)]
+    write(tmp_path / "data" / "b.hdf5", *many)
+    write(tmp_path / "data" / "a.npz", episode(1, rewards=np.array([-1.0])))
+    assert [one.rewards[0] for one in read(tmp_path)] == [-1.0, *range(11)]
+
+
+def test_an_episode_that_ends_without_a_flag_was_cut(file):
+    (cut,) = read(write(file, episode(terminations=np.zeros(3, bool))))
+    np.testing.assert_array_equal(cut.truncations, [False, False, True])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rewards": None}, "episode_1: the field rewards is missing"),
+        ({"actions/gear": None}, "episode_1: the field actions/gear is missing"),
+        ({"rewards": np.array([0.0, np.nan, 0.0])}, "episode_1, step 1: rewards: nan"),
+        ({"observations/place/_index_0": np.full((4, 2), np.inf)}, r"step 0: observations.place.0: inf"),
+        (
+            {"observations/place/_index_1": np.array([0, 1, 2, 4])},
+            r"step 3: observations.place.1: 4 is not in",
+        ),
+        ({"actions/turn": np.array([0.0, 0.0, 1.5])}, "step 2: actions.turn: 1.5 is not in"),
+        ({"actions/gear": np.zeros(3)}, r"actions.gear: expected int\d+\[T\] .* given float64\[3\]"),
+        ({"actions/gear": np.zeros(2, int)}, "expected 3 actions.gear beside 3 rewards, given 2"),
+        ({"observations/lamp": np.zeros(3, bool)}, "expected 4 observations.lamp beside 3 rewards"),
+        ({"observations/place/_index_0": np.zeros((4, 3))}, r"expected float32\[T, 2\]"),
+        ({"rewards": np.zeros((3, 1))}, r"rewards: expected float32\[T\] .* given float64\[3, 1\]"),
+        ({"truncations": np.array([False, True, False])}, "episode_1, step 1: the episode ended here"),
+    ],
+)
+def test_what_is_wrong_is_named_by_file_episode_and_step(file, changes, message):
+    write(file, episode(), episode(3, **changes))
+    with pytest.raises(InputError, match=message) as error:
+        read(file)
+    assert str(file) in str(error.value)
+
+
+def test_empty_files_episodes_and_folders_are_refused(tmp_path):
+    nothing = {name: array[:0] for name, array in episode().items()}
+    for file in (tmp_path / "a.npz", tmp_path / "a.h5"):
+        with pytest.raises(InputError, match="expected at least one step"):
+            read(write(file, nothing))
+        with pytest.raises(InputError, match="expected episodes, .* given none"):
+            read(write(file))
+        file.write_bytes(b"no data set")
+        with pytest.raises(InputError, match="the file cannot be read"):
+            read(file)
+        file.unlink()
+        with pytest.raises(InputError, match="it does not exist"):
+            read(file)
+    with pytest.raises(InputError, match="expected files .* in the folder, given none"):
+        read(tmp_path)
+
+
+class Bomb:
+    def __reduce__(self):
+        return pytest.fail, ("a file was unpickled",)
+
+
+def test_nothing_is_unpickled_and_no_link_is_followed(tmp_path):
+    np.savez(tmp_path / "a.npz", **{"episode_0/rewards": np.array([Bomb()], object)})
+    with pytest.raises(InputError, match="cannot be read"):
+        read(tmp_path / "a.npz")
+    write(tmp_path / "other.h5", episode())
+    with h5py.File(write(tmp_path / "a.h5", episode(rewards=None)), "a") as opened:
+        opened["episode_0/rewards"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "episode_0/rewards")
+    (tmp_path / "bytes").write_bytes(np.zeros(3).tobytes())
+    with h5py.File(write(tmp_path / "b.h5", episode(rewards=None)), "a") as opened:
+        outside = [(str(tmp_path / "bytes"), 0, 24)]
+        opened.create_dataset("episode_0/rewards", (3,), "f8", external=outside)
+    with h5py.File(write(tmp_path / "c.h5", episode(rewards=None)), "a") as opened:
+        layout = h5py.VirtualLayout((3,), "f8")
+        layout[:] = h5py.VirtualSource(tmp_path / "other.h5", "episode_0/rewards", (3,))
+        opened.create_virtual_dataset("episode_0/rewards", layout)
+    for name in "abc":
+        with pytest.raises(InputError, match="rewards is missing"):
+            read(tmp_path / f"{name}.h5")
+
+
+def test_actions_that_the_mask_forbids_are_refused(tmp_path):
+    states, actions = Dict(x=FloatBox(shape=(1,)), action_mask=BoolBox(shape=(2,))), IntBox(2)
+    masks = np.array([[True, True], [True, False], [False, False]])  # nobody acts in the last state
+    arrays = {"observations/x": np.zeros((3, 1)), "observations/action_mask": masks, "rewards": np.zeros(2)}
+    arrays |= {"terminations": np.array([False, True]), "truncations": np.zeros(2, bool)}
+    reader = DataSetReader(states, actions, "float32", masked_states(states, actions, "action_mask"))
+    assert reader.read(write(tmp_path / "good.npz", {**arrays, "actions": np.array([1, 0])}))
+    with pytest.raises(InputError, match="episode_0, step 1: the action is one that the action mask"):
+        reader.read(write(tmp_path / "bad.npz", {**arrays, "actions": np.array([0, 1])}))
+
+
+class Nested(Environment):
+    """Three steps, then the end; rewards are the actions' turns."""
+
+    def __init__(self):
+        super().__init__(STATES, ACTIONS)
+
+    def _state(self):
+        return {"place": (np.full(2, self.time, np.float32), self.time), "lamp": self.time == 1}
+
+    def reset(self, seed=None):
+        self.time = 0
+        return self._state()
+
+    def step(self, action):
+        self.time += 1
+        return self._state(), float(action["turn"]), False, self.time == 3, {}
+
+
+def test_a_recorded_agent_remembers_within_episodes_only(tmp_path):
+    spec = {"type": "ppo", "network_spec": [{"type": "lstm", "units": 4}], "previous_action_and_reward": True}
+    agent = Agent.from_spec(spec, env=partial(CueTask, IntBox(5)), backend="numpy", seed=1)
+    agent.set_weights({name: 20.0 * x for name, x in agent.get_weights().items() if x.dtype.kind == "f"})
+    file = record_data_set(agent, partial(CueTask, IntBox(5)), 20, tmp_path / "a.npz", use_exploration=False)
+    actor = agent.new_actor()
+    for one in read(file, agent.state_space, agent.action_space):
+        actor.begin()
+        for t, action in enumerate(one.actions):
+            assert actor.act(actor.see(one.observations[t : t + 1]), False) == action
+            actor.rewarded(one.rewards[t : t + 1])
+
+
+def test_what_an_agent_did_is_recorded(file):
+    agent = Agent.from_spec("random", env=Nested, backend="numpy", seed=1)
+    assert record_data_set(agent, Nested, 2, file) == file
+    episodes = read(file)
+    assert [len(one.rewards) for one in episodes] == [3, 3]
+    for one in episodes:
+        np.testing.assert_array_equal(one.observations["place"][1], [0, 1, 2, 3])
+        np.testing.assert_array_equal(one.observations["lamp"], [False, True, False, False])
+        np.testing.assert_allclose(one.actions["turn"], one.rewards)
+        np.testing.assert_array_equal(one.truncations, [False, False, True])
+    assert not np.array_equal(episodes[0].rewards, episodes[1].rewards)
+    with pytest.raises(SpecError, match=r"expected a file \.npz, \.hdf5 or \.h5"):
+        record_data_set(agent, Nested, 2, file.with_suffix(".csv"))
+    with pytest.raises(SpecError, match="episodes: expected an integer >= 1"):
+        record_data_set(agent, Nested, 0, file)

@@ -1,0 +1,201 @@
+"""Learning from data sets, without steps of one's own."""
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.agents.conformance.tasks import CueTask
+from rlgraph.agents.data_sets import DataSetReader, RecordedEpisode, write_data_set
+from rlgraph.core import InputError, SpecError
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import SingleThreadedWorker
+
+ACTIONS = IntBox(2)
+
+
+def cues(rng, steps, states=CueTask.STATES):
+    """States of `CueTask`, and the cues that they show."""
+    shown = rng.integers(2, size=steps + 1)
+    observations = np.zeros((steps + 1, *states.shape), np.float32)
+    observations[:, 0], observations[:, 1] = 2.0 * shown - 1.0, 1.0 - 2.0 * shown
+    return observations, shown
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """100 episodes of random answers to cues, and 100 of right ones: 800 steps."""
+    rng, files = np.random.default_rng(0), {}
+    for name in ("random", "right"):
+        episodes = []
+        for _ in range(100):
+            observations, shown = cues(rng, 4)
+            actions = shown[:-1] if name == "right" else rng.integers(2, size=4)
+            ends = np.arange(4) == 3
+            rewards = (actions == shown[:-1]).astype(np.float32)
+            episodes.append(RecordedEpisode(observations, actions, rewards, ends, ~ends & False))
+        file = tmp_path_factory.mktemp("data") / f"{name}.npz"
+        files[name] = write_data_set(file, episodes, CueTask.STATES, ACTIONS)
+    return files
+
+
+def agent_of(kind, backend="torch", **options):
+    spec = {"type": kind, "network_spec": [16], "optimizer_spec": {"learning_rate": 0.01}, **options}
+    return Agent.from_spec(spec, state_space=CueTask.STATES, action_space=ACTIONS, backend=backend, seed=1)
+
+
+def memory_of(agent):
+    """The rows of the memory that are filled, by field."""
+    size, held = int(agent.executor.execute("get_memory_size")), agent.executor.storage.host
+    return {name.removeprefix("memory/rows/"): x[:size] for name, x in held.items() if "/rows/" in name}
+
+
+def right_answers(agent):
+    observations, shown = cues(np.random.default_rng(7), 500)
+    return np.mean(agent.get_actions(observations, use_exploration=False) == shown)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("bc", "right"), ("dqn", "random"), ("sac", "random")])
+def test_agents_learn_from_data(one_backend, data, kind, name):
+    agent = agent_of(kind, one_backend, **({"discount": 0.0} if kind != "bc" else {}))
+    result = agent.learn(updates=200, data=data[name])
+    assert right_answers(agent) == 1.0
+    assert (result.updates, result.timesteps, result.episodes, agent.timesteps) == (200, 0, 0, 0)
+    agent.learn(updates=2)  # from what is there
+    assert agent.updates == 202 and float(agent.learner.progress) == 1.0
+
+
+def test_the_loss_of_bc_is_the_mean_negative_log_likelihood(one_backend):
+    agent = agent_of("bc", one_backend, update_spec={"batch_size": 3})
+    states, actions = np.eye(3, 4, dtype=np.float32), np.array([0, 1, 1])
+    greedy = {name: np.zeros_like(x) for name, x in agent.get_weights().items() if x.dtype.kind == "f"}
+    agent.set_weights(greedy)  # both actions are as likely everywhere
+    given = {"rewards": np.zeros(3), "terminals": np.ones(3, bool), "next_states": states}
+    results = agent.update({"states": states, "actions": actions, **given})
+    assert results["loss"] == pytest.approx(np.log(2.0), rel=1e-6)
+
+
+def test_transitions_of_n_steps_end_with_their_episodes(tmp_path):
+    observations = np.arange(5.0, dtype=np.float32)[:, None]
+    first = RecordedEpisode(
+        observations, np.zeros(4, int), np.array([1.0, 2.0, 4.0, 8.0]), np.arange(4) == 3, np.zeros(4, bool)
+    )
+    second = first._replace(observations=observations + 10.0, terminals=np.zeros(4, bool))  # cut
+    file = write_data_set(tmp_path / "a.npz", [first, second], FloatBox(shape=(1,)), ACTIONS)
+    agent = Agent.from_spec(
+        {"type": "dqn", "n_step": 3, "discount": 0.5, "memory_spec": {"capacity": 8}},
+        state_space=FloatBox(shape=(1,)),
+        action_space=ACTIONS,
+        backend="numpy",
+    )
+    assert agent.import_observations(str(file)) == 8
+    rows = memory_of(agent)
+    order = np.argsort(rows["states"][:, 0])
+    found = {name: column[order].ravel() for name, column in rows.items()}
+    np.testing.assert_array_equal(found["states"], [0, 1, 2, 3, 10, 11, 12, 13])
+    np.testing.assert_array_equal(found["next_states"], [3, 4, 4, 4, 13, 14, 14, 14])
+    np.testing.assert_array_equal(found["rewards"], [3.0, 6.0, 8.0, 8.0] * 2)
+    np.testing.assert_array_equal(found["discounts"], [0.125, 0.125, 0.25, 0.5] * 2)
+    np.testing.assert_array_equal(found["terminals"], [0, 1, 1, 1, 0, 0, 0, 0])
+
+
+def test_targets_follow_by_the_steps_that_updates_stand_for(one_backend, data, tmp_path):
+    agent = agent_of("dqn", one_backend, sync_interval=20, update_spec={"update_interval": 4})
+    agent.import_observations(data["random"])
+    name, synchronized = "dqn/policy/value/weights", []
+    for _ in range(10):
+        agent.learn(updates=1)
+        weights = agent.get_weights()
+        synchronized.append(np.array_equal(weights[name], weights["dqn/target-policy/policy/value/weights"]))
+    assert synchronized == ([False] * 4 + [True]) * 2
+    other = agent_of("dqn", one_backend, sync_interval=20, update_spec={"update_interval": 4})
+    other.load_model(agent.store_model(tmp_path / "model"))
+    assert other.progress_facts()["learner"] == agent.progress_facts()["learner"]
+
+
+def test_schedules_run_over_the_updates(data, monkeypatch):
+    agent, seen = agent_of("dqn", "numpy"), []
+    monkeypatch.setattr(agent.learner, "update_offline", lambda: seen.append(float(agent.learner.progress)))
+    agent.learn(updates=4, data=data["right"])
+    assert seen == [0.0, 0.25, 0.5, 0.75] and float(agent.learner.progress) == 1.0
+
+
+def test_recurrent_networks_learn_from_sequences_with_the_states_before_them(one_backend, data):
+    layers = [{"type": "lstm", "units": 4}]
+    memory = {"sequence_length": 3, "burn_in": 1, "capacity": 2000}
+    agent = agent_of(
+        "dqn", one_backend, network_spec=layers, memory_spec=memory, previous_action_and_reward=True
+    )
+    agent.import_observations(data["random"])
+    rows = memory_of(agent)
+    begins = np.flatnonzero(rows["begins"].any(axis=1))
+    beginnings = next(rows[name] for name in rows if name.startswith("beginnings"))
+    # An episode of 4 steps is in two sequences: the first burns in padding, the second its step 1.
+    np.testing.assert_array_equal(np.diff(begins), 2)
+    assert not beginnings[begins].any() and beginnings[begins + 1].any(axis=1).all()
+    previous = rows["states/previous"][begins + 1]
+    actions, rewards = rows["actions"][begins], rows["rewards"][begins]
+    np.testing.assert_array_equal(previous[:, 0, :2], np.eye(2)[actions[:, 0]])
+    np.testing.assert_array_equal(previous[:, 0, 2], rewards[:, 0])
+    agent.learn(updates=3)
+    assert agent.updates == 3
+
+
+def test_statistics_are_those_of_the_data(one_backend, data):
+    agent = agent_of("bc", one_backend, normalize_states=True)
+    agent.learn(updates=1, data=data["right"])
+    episodes = DataSetReader(CueTask.STATES, ACTIONS, "float64").read(data["right"])
+    seen = np.concatenate([one.observations[:-1] for one in episodes])
+    weights = agent.get_weights()
+    (mean,) = (x for name, x in weights.items() if "mean" in name)
+    np.testing.assert_allclose(mean, seen.mean(axis=0), atol=1e-6)
+
+
+def test_data_that_is_larger_than_the_memory_is_refused(data):
+    agent = agent_of("dqn", "numpy", memory_spec={"capacity": 399})
+    with pytest.raises(InputError, match=r"400 steps, and the memory keeps 399: give memory_spec"):
+        agent.import_observations(data["right"])
+    assert agent.executor.execute("get_memory_size") == 0
+    memory = {"sequence_length": 3, "burn_in": 1, "capacity": 399}
+    agent = agent_of("dqn", "numpy", network_spec=[{"type": "lstm", "units": 4}], memory_spec=memory)
+    with pytest.raises(InputError, match="400 steps, and the memory keeps 398"):
+        agent.import_observations(data["right"])
+
+
+def test_bad_data_is_refused_before_anything_is_taken_in(tmp_path, data):
+    (tmp_path / "a.npz").write_bytes(data["right"].read_bytes())
+    rng = np.random.default_rng(0)
+    observations, shown = cues(rng, 2)
+    bad = RecordedEpisode(observations, shown[:-1], np.array([0.0, np.nan]), *np.zeros((2, 2), bool))
+    write_data_set(tmp_path / "b.npz", [bad], CueTask.STATES, ACTIONS)
+    agent = agent_of("bc", "numpy")
+    with pytest.raises(InputError, match=r"b\.npz, episode_0, step 1: rewards: nan"):
+        agent.learn(updates=1, data=tmp_path)
+    assert agent.executor.execute("get_memory_size") == 0 and agent.updates == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "expected either timesteps or updates, given neither"),
+        ({"timesteps": 1, "updates": 1}, "expected either timesteps, .* given both"),
+        ({"timesteps": 1, "data": "a.npz"}, "given timesteps: data= is learned from without"),
+        ({"updates": 0}, "learn.updates: expected an integer >= 1, given 0"),
+        ({"updates": 1, "env": "CartPole-v1"}, "learn.env: expected nothing beside updates="),
+        ({"updates": 1, "folder": "runs/x"}, "learn.folder: expected nothing beside updates="),
+    ],
+)
+def test_arguments_that_contradict_each_other_are_refused(arguments, message):
+    with pytest.raises(SpecError, match=message):
+        agent_of("dqn", "numpy").learn(**arguments)
+
+
+def test_agents_that_cannot_learn_so_say_what_to_do(one_backend):
+    ppo = Agent.from_spec("ppo", state_space=CueTask.STATES, action_space=ACTIONS, backend="numpy")
+    with pytest.raises(SpecError, match="PPOAgent learns from its own newest steps only"):
+        ppo.learn(updates=1)
+    bc = agent_of("bc", one_backend)
+    for learn in (lambda: bc.learn(10, env="CartPole-v1"), lambda: SingleThreadedWorker(bc, "CartPole-v1")):
+        with pytest.raises(SpecError, match=r"learns from a data set, .* give learn\(updates=N, data=FILE\)"):
+            learn()
+    with pytest.raises(SpecError, match="expected layers without memory"):
+        agent_of("bc", "numpy", network_spec=[{"type": "lstm", "units": 4}])
