@@ -16,6 +16,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "ornstein_uhlenbeck_noise",
             "prioritized_replay",
             "replay_memory",
+            "return_scaling",
             "ring_buffer",
             "sequence",
             "sequence_replay",
@@ -68,7 +69,12 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "as its environment has it": ("environment_stepper",),
         "one number": ("entropy_temperature",),
         "one number per item": ("standardize",),
-        "one reward": ("generalized_advantage_estimation", "sequence_helper", "v_trace_function"),
+        "one reward": (
+            "generalized_advantage_estimation",
+            "return_scaling",
+            "sequence_helper",
+            "v_trace_function",
+        ),
         "works on variables": (
             "adadelta",
             "adagrad",

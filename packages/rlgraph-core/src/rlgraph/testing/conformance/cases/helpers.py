@@ -7,6 +7,7 @@ from typing import Any
 from rlgraph.components import (
     Clipping,
     GeneralizedAdvantageEstimation,
+    ReturnScaling,
     SequenceHelper,
     Standardize,
     VTraceFunction,
@@ -48,6 +49,8 @@ def _v_trace(ranks: dict[str, Any], behind: Any, *ends: str, **options: Any) -> 
 # gap: generalized_advantage_estimation gradient no gradient flows through what it gives
 # gap: v_trace_function gradient no gradient flows through what it gives
 # gap: generalized_advantage_estimation, sequence_helper, v_trace_function nested Space one number per step
+# gap: return_scaling nested Space one number per step
+# gap: return_scaling gradient on the host
 # gap: sequence_helper time rank counts the sequences of a batch
 CASES: dict[str, Case] = {
     "clipping": Case(lambda: Clipping(0.5), {"values": FEATURES}, ("clip_if_needed",), by=("values",)),
@@ -62,6 +65,11 @@ CASES: dict[str, Case] = {
         FLAT, "sequence_indices", bootstrap="last_value"
     ),
     "generalized_advantage_estimation_side_by_side": _advantages(SIDE_BY_SIDE),
+    "return_scaling": Case(
+        lambda: ReturnScaling(0.9),
+        {"rewards": FloatBox(**SIDE_BY_SIDE), "weights": BoolBox(**SIDE_BY_SIDE)},
+        ("scale", "scale"),
+    ),
     "standardize": Case(Standardize, {"values": FloatBox(**FLAT)}, ("standardize",), by=("values",)),
     "standardize_weights": Case(
         Standardize,

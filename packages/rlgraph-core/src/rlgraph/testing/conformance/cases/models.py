@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components import IntrinsicCuriosityModule, SupervisedModel, SupervisedPredictor
-from rlgraph.spaces import FloatBox, IntBox, from_spec
-from rlgraph.testing.conformance.cases.case import FEATURES, PARTS, STEPS, Case
+from rlgraph.components import (
+    IntrinsicCuriosityModule,
+    MultiInputStreamNeuralNetwork,
+    RandomNetworkDistillation,
+    SupervisedModel,
+    SupervisedPredictor,
+)
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, from_spec
+from rlgraph.testing.conformance.cases.case import FEATURES, PARTS, STEPS, VALUES, Case
 from rlgraph.testing.conformance.cases.policies import EVERYTHING
 from rlgraph.testing.conformance.gradients import LAYERS
 
@@ -33,6 +39,16 @@ def _transitions(actions: Any, time: bool = False) -> dict[str, Any]:
     return {name: space.with_time_rank(STEPS) if time else space for name, space in spaces.items()}
 
 
+def _distillation(states: Any = FEATURES, network: Any = LAYERS, time: bool = False) -> Case:
+    spaces = {"states": states, "observations": states, "weights": BoolBox(add_batch_rank=True)}
+    return Case(
+        lambda: RandomNetworkDistillation(network, 3, optimizer_spec=SGD),
+        {name: space.with_time_rank(STEPS) if time else space for name, space in spaces.items()},
+        ("standardize", "update", "standardize", "get_loss", "get_intrinsic_rewards"),
+        trains=True,
+    )
+
+
 CASES: dict[str, Case] = {
     "intrinsic_curiosity_module": Case(
         lambda: _curiosity(IntBox(4)),
@@ -54,6 +70,12 @@ CASES: dict[str, Case] = {
         ("get_loss", "update", "get_loss"),
         True,
     ),
+    "random_network_distillation": _distillation(),
+    "random_network_distillation_nested": _distillation(
+        Dict(past=FEATURES, present=VALUES, add_batch_rank=True),
+        MultiInputStreamNeuralNetwork({"past": LAYERS, "present": None}, LAYERS),
+    ),
+    "random_network_distillation_in_time": _distillation(time=True),
     "supervised_model": Case(
         lambda: SupervisedModel(_predictor(IntBox(4)), optimizer_spec=SGD),
         {**INPUTS, "labels": CLASSES},
