@@ -27,7 +27,7 @@ class Rollouts(Experience):
     ``begins`` for recurrent networks.
 
     Args:
-        rollout_length: T.
+        rollout_length: T, steps of each environment between two rounds of updates.
     """
 
     is_sequential = True
