@@ -33,6 +33,7 @@ class PPO(Algorithm):
         value_clipping: how far values may move from the old ones; None: no limit.
         weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         num_epochs, num_minibatches: passes over a rollout, and parts of it with one update each.
+        sequence_length: steps that recurrent networks are unrolled over; see `Rollouts`.
         kl_limit: an update ends once the divergence from the policy that acted exceeds it; None: never.
         standardize_advantages: what the advantages get mean 0 and deviation 1 of; False: they stay.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
@@ -41,7 +42,7 @@ class PPO(Algorithm):
         intrinsic_reward: rewards for exploration, ``"rnd"`` or ``"icm"`` or a spec of these; None: none.
     """
 
-    experience = Rollouts.of("discount")
+    experience = Rollouts.of("discount", "sequence_length")
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class PPO(Algorithm):
         weight_vf: ScheduleSpec = 0.5,
         num_epochs: int = 4,
         num_minibatches: int = 4,
+        sequence_length: int | None = None,
         kl_limit: float | None = None,
         standardize_advantages: Literal["minibatch", "batch", False] = "minibatch",
         network_spec: NetworkSpec = None,
@@ -74,7 +76,7 @@ class PPO(Algorithm):
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         stop_if = None if kl_limit is None else ("kl", kl_limit)
         columns = self.policy.internal_states_space is not None
-        self.epochs = IterativeOptimization(num_epochs, num_minibatches, sequences=columns, stop_if=stop_if)
+        self.epochs = IterativeOptimization(num_epochs, num_minibatches, columns, stop_if, sequence_length)
         shared = (value_layers, action_space, gae_lambda, optimizer_spec)
         self.intrinsic = IntrinsicRewards.for_agent(intrinsic_reward, *shared)
         parts = (self.policy, self.value_function, self.gae, self.standardize, self.loss, self.optimizer)
