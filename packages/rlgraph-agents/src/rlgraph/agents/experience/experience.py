@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -72,11 +72,12 @@ class Experience(ABC):
             slot; else they are single ones ``[B]``.
         memory: the component that keeps records; None: there is none.
         is_prioritized: whether the memory draws by priorities, and gives importance weights.
-        room: steps that the memory keeps.
+        room: steps that the memory keeps, see `room_for`.
         batch_size: number of records that an update draws.
         discount: the factor of the values of next states, where it is the same for all records; None: it is not.
         inserts_steps: whether each step is a record.
-        every_internal_state: whether it needs the internal states of recurrent networks before every step.
+        internal_state_interval: every how many steps of a fragment it needs the internal states of recurrent networks;
+            None: before the first step.
         batch_options: names of further fields of external batches.
         sequences: what turns records of the memory that are sequences into items; None: they are items.
     """
@@ -91,7 +92,7 @@ class Experience(ABC):
     batch_size: int = 0
     discount: float | None = None
     inserts_steps: bool = False
-    every_internal_state: ClassVar[bool] = False
+    internal_state_interval: int | None = None
     batch_options: tuple[str, ...] = ()
     sequences: Any = None
 
@@ -136,6 +137,10 @@ class Experience(ABC):
 
         A round that is returned counts as done.
         """
+
+    def room_for(self, lengths: Iterable[int]) -> int:
+        """The `room` that whole episodes of these lengths need."""
+        return sum(lengths)
 
     def take(self, version: int) -> Fragment:
         """The next fragment, which weights of this version acted.
