@@ -46,6 +46,19 @@ def test_it_acts_on_the_backend_and_steps_what_trains():
     assert not any("running" in name for name in trainable)
 
 
+def test_ppo_learns_with_it():
+    """Acting has no time rank, and a rollout has one."""
+    nn = pytest.importorskip("torch").nn
+    body = pytest.importorskip("rlgraph.torch").ModuleComponent(
+        nn.Sequential(nn.Linear(4, 8), nn.Tanh()), scope="body"
+    )
+    spec = {"type": "ppo", "network_spec": [body, 8], "rollout_length": 8, "num_epochs": 1, "seed": 0}
+    ppo = Agent.from_spec(spec, env="CartPole-v1", backend="torch")
+    before = ppo.get_weights()["ppo/policy/network/body/0/weight"]
+    ppo.learn(8)
+    assert (ppo.get_weights()["ppo/policy/network/body/0/weight"] != before).any()
+
+
 def test_it_cannot_act_on_numpy():
     with pytest.raises(
         CapabilityError, match="body._evaluate has kernels for torch only: it cannot run on numpy"
@@ -73,5 +86,7 @@ def test_a_module_in_the_place_of_a_network_is_answered_with_what_to_write(name,
 def test_a_keras_model_likewise():
     layer = type("Layer", (), {"__module__": "keras.src.layers.layer"})  # importing Keras takes seconds
     spec = {"type": "ppo", "network_spec": type("Sequential", (layer,), {})()}
-    with pytest.raises(SpecError, match="given the Keras layer Sequential.*from rlgraph.tf import ModuleComponent"):
+    with pytest.raises(
+        SpecError, match="given the Keras layer Sequential.*from rlgraph.tf import ModuleComponent"
+    ):
         Agent.from_spec(spec, state_space=FloatBox(shape=(4,)), action_space=IntBox(2), backend="numpy")
