@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from numbers import Real
@@ -23,9 +24,12 @@ from rlgraph.workers.callbacks import Callback, Step
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.hints import SHARE, constant_returns
 from rlgraph.workers.listeners import Listeners, as_list
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
+
+_log = logging.getLogger(__name__)
 
 
 class SingleThreadedWorker:
@@ -139,7 +143,7 @@ class SingleThreadedWorker:
         self._limit = max_timesteps_per_episode
         self._listeners = Listeners([])
         self._schedule = RunSchedule(self)
-        self._goes_on = False
+        self._goes_on = self._hinted = False
 
     # Training.
 
@@ -314,6 +318,7 @@ class SingleThreadedWorker:
             interrupted,
             self.num_envs,
             self.frameskip,
+            self._hint(schedule),
         )
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
@@ -397,6 +402,9 @@ class SingleThreadedWorker:
         """Report, evaluate, write a checkpoint."""
         if schedule.take_due("report"):
             schedule.stop_if(self._listeners.tell("on_report", self, schedule.report.take(schedule.done)))
+            if not self._hinted and schedule.fraction >= SHARE and (hint := self._hint(schedule)):
+                self._hinted = True
+                _log.warning(hint)
         if schedule.take_due("evaluation"):
             with schedule.pause():
                 schedule.stop_if(self._evaluate())
@@ -423,6 +431,10 @@ class SingleThreadedWorker:
         exactly, schedule.environments = schedule.environments is not None, None
         if not exactly:
             self._begin(sampler, schedule)
+
+    def _hint(self, schedule: RunSchedule) -> str:
+        """What the returns of an agent that began with this run say; an agent that learned before may be perfect."""
+        return constant_returns(self.returns) if self.timesteps == schedule.done else ""
 
     def _check_finite(self, states: Any, name: str = "state") -> None:
         """One cheap look at the whole batch; only if it is suspicious the search for the place.
