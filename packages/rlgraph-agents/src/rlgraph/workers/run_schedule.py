@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rlgraph.workers.report import Report
 
 if TYPE_CHECKING:
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 
 class RunSchedule:
@@ -31,7 +31,7 @@ class RunSchedule:
         episodes_before, updates_before, evaluations_before: what worker and agent had done before the run.
     """
 
-    def __init__(self, worker: SingleThreadedWorker):
+    def __init__(self, worker: Worker):
         self.done = 0
         self.next_event: float = inf
         self.environments: list[Any] | None = None
