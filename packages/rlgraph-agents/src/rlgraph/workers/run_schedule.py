@@ -67,11 +67,15 @@ class RunSchedule:
     @property
     def fraction(self) -> float:
         """How much of the run is done, or of the steps that schedules run over, 0 to 1."""
+        return self.fraction_at(self.done)
+
+    def fraction_at(self, done: int) -> float:
+        """`fraction` when `done` steps were done."""
         if self._schedule_timesteps is not None:
-            return min(self._worker.timesteps / self._schedule_timesteps, 1.0)
+            return min((self._worker.timesteps + done - self.done) / self._schedule_timesteps, 1.0)
         if self.episodes < inf:
             return min(self._worker.episodes_of_run / self.episodes, 1.0)
-        return self.done / self._timesteps
+        return done / self._timesteps
 
     def stop_if(self, wanted: bool) -> None:
         """End the run behind the present step if `wanted`."""
