@@ -36,7 +36,7 @@ class RayEngine(Engine):
             import ray
         except ImportError as error:
             raise PluginError(f"engine 'ray' needs Ray ({error}): pip install 'rlgraph-dist[ray]'") from None
-        self._ray = ray
+        self._ray: Any = ray
         self._owns_cluster = not ray.is_initialized()
         if self._owns_cluster:
             local: Mapping[str, Any] = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}
@@ -45,7 +45,7 @@ class RayEngine(Engine):
             except ConnectionError as error:
                 raise SpecError(f"no Ray cluster answers ({error})", path="executor_spec.address") from None
         options = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor, "max_restarts": 0}
-        self._host = ray.remote(**options)(_Host)
+        self._host = self._ray.remote(_Host).options(**options)
         self._names: dict[Any, str] = {}
         self._actors: dict[Any, str] = {}
 
