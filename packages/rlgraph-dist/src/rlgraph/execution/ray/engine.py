@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -41,7 +42,7 @@ class RayEngine(Engine):
         if self._owns_cluster:
             local: Mapping[str, Any] = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}
             try:
-                ray.init(address=address, log_to_driver=False, logging_level="error", **local)
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
             except ConnectionError as error:
                 raise SpecError(f"no Ray cluster answers ({error})", path="executor_spec.address") from None
         options = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor, "max_restarts": 0}
