@@ -18,7 +18,8 @@ from rlgraph.runs.config_file import CONFIG, config_digest, read_config, write_c
 from rlgraph.runs.errors import RunFolderError, RunFolderWarning, StorageError
 from rlgraph.runs.event_file import EventFile
 from rlgraph.runs.provenance import provenance
-from rlgraph.runs.records import Records, evaluation_of, read_metrics
+from rlgraph.runs.recorded_run import environment_name
+from rlgraph.runs.records import Records, evaluation_of, read_evaluations, read_metrics
 from rlgraph.runs.result_file import RESULT, read_result, write_result
 from rlgraph.runs.run_files import check_no_link, storing, without
 from rlgraph.runs.run_lock import run_lock
@@ -201,8 +202,9 @@ class RunFolder(Callback):
     def _draw_curve(self, file: Path) -> None:
         from rlgraph.runs.curve import draw_curve
 
-        history = read_metrics(self.folder)
-        draw_curve(history, file, str(self.spec.environment), self.spec.seed)
+        agent, backend = self.spec.agent.get("type", "agent"), self.agent.executor.backend.name
+        title = f"{agent} in {environment_name(self.spec.environment)} on {backend}, seed {self.spec.seed}"
+        draw_curve(read_metrics(self.folder), read_evaluations(self.folder), file, title)
 
     def write_result(self, result: Mapping[str, Any]) -> None:
         """Write ``result.json``."""
