@@ -62,8 +62,8 @@ class Actors:
         if self.restarts > self.max_restarts:
             listed = "\n".join(f"{i + 1}. {cause}" for i, cause in enumerate(self.causes))
             raise TooManyRestarts(
-                f"{self._name}s failed {self.restarts} times, and executor_spec.max_restarts is {self.max_restarts}:\n"
-                f"{listed}"
+                f"{self._name}s failed {self.restarts} times, and executor_spec.max_actor_restarts is "
+                f"{self.max_restarts}:\n{listed}"
             )
         self.incarnations[number] += 1
         self._handles[number] = self._start(number)

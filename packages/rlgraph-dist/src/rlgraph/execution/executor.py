@@ -9,6 +9,8 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.environments.process_vector_env import STEP_TIMEOUT
+from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import ActorFailed, ActorFault, Engine
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
@@ -29,9 +31,10 @@ class Executor(Worker):
         engine: name of an engine, its spec, or an engine.
         actors: how many.
         num_envs: environments of each actor.
-        vectorization: how these are stepped together (see `rlgraph.environments.make_vector_env`).
+        vectorization, validate, processes, step_timeout, max_restarts: how these are stepped together (see
+            `rlgraph.environments.make_vector_env`).
         fragment_length: steps of each environment in a fragment; None: those of a rollout, else 16.
-        max_restarts: how often actors may be started again, all together.
+        max_actor_restarts: how often actors may be started again, all together.
         start_timeout, sample_timeout: seconds until the first fragment of an actor, and until any other.
         backend: of an agent that is given as a spec.
         seed: likewise.
@@ -55,8 +58,12 @@ class Executor(Worker):
         actors: int = 2,
         num_envs: int = 8,
         vectorization: str = "auto",
+        validate: bool = False,
+        processes: int | None = None,
+        step_timeout: float | None = STEP_TIMEOUT,
+        max_restarts: int = MAX_RESTARTS,
         fragment_length: int | None = None,
-        max_restarts: int = 10,
+        max_actor_restarts: int = 10,
         start_timeout: float = 120.0,
         sample_timeout: float = 60.0,
         backend: str | None = None,
@@ -81,10 +88,16 @@ class Executor(Worker):
             "every_internal_state": experience.every_internal_state,
             "num_envs": num_envs,
             "vectorization": vectorization,
+            "options": {
+                "validate": validate,
+                "processes": processes,
+                "step_timeout": step_timeout,
+                "max_restarts": max_restarts,
+            },
             "frameskip": self.frameskip,
         }
         self.num_envs, self.envs_per_actor = actors * num_envs, num_envs
-        self.max_restarts = max_restarts
+        self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
         self._engine_spec, self._number = engine, actors
         self._engine: Engine | None = None
@@ -145,7 +158,7 @@ class Executor(Worker):
                     begun=begun,
                 )
 
-            self._actors = Actors(engine, make, self._number, self.max_restarts)
+            self._actors = Actors(engine, make, self._number, self.max_actor_restarts)
             self._answered: set[int] = set()
         return self._engine, self._actors
 
