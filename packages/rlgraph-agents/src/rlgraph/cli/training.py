@@ -109,7 +109,7 @@ def _executor_spec(executor: str | None, actors: int | None) -> Any:
     spec = None if executor is None else parsed_spec(executor, "executor_spec")
     if actors is None:
         return spec
-    return {**({"engine": spec} if isinstance(spec, str) else spec or {}), "actors": actors}
+    return {**({"type": spec} if isinstance(spec, str) else spec or {}), "actors": actors}
 
 
 def resume(

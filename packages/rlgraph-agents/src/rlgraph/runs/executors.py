@@ -22,7 +22,7 @@ def worker_class(spec: Any) -> tuple[type[Worker], dict[str, Any]]:
     """The class of the worker of a run, and its further arguments.
 
     Args:
-        spec: `executor_spec` of a run: None, the name of an engine or an executor, or a mapping.
+        spec: `executor_spec` of a run: None, the name of an executor or an engine, or a mapping with one as ``type``.
 
     Raises:
         SpecError: unknown executor or option.
@@ -31,19 +31,21 @@ def worker_class(spec: Any) -> tuple[type[Worker], dict[str, Any]]:
     if spec is None:
         return SingleThreadedWorker, {}
     engines, executors = registry("rlgraph.engines"), registry("rlgraph.executors")
-    if isinstance(spec, str):
-        spec = {"type": spec} if spec in executors else {"engine": spec}
-    if not isinstance(spec, Mapping):
+    given = {"type": spec} if isinstance(spec, str) else spec
+    if not isinstance(given, Mapping):
         raise SpecError(f"expected the name of an engine, or a mapping, given {spec!r}", path="executor_spec")
-    options = {name: value for name, value in spec.items() if name != "type"}
-    kind: type[Worker] = executors.load(spec.get("type", DEFAULT), where="executor_spec.type")
+    options = {name: value for name, value in given.items() if name != "type"}
+    name = given.get("type", DEFAULT)
+    if isinstance(name, str) and name not in executors:  # the short form names the engine
+        options, name = {"engine": name, **options}, DEFAULT
+    kind: type[Worker] = executors.load(name, where="executor_spec.type")
     if said := SAID_ELSEWHERE & options.keys():
         raise SpecError(
             f"say it in the run, the agent or the worker: {', '.join(sorted(said))}", path="executor_spec"
         )
     check_arguments(kind, options, "executor_spec")
     engine = options.get("engine")
-    name = engine.get("type") if isinstance(engine, Mapping) else engine
-    if isinstance(name, str):
-        engines.load(name, where="executor_spec.engine")
+    engine = engine.get("type") if isinstance(engine, Mapping) else engine
+    if isinstance(engine, str):
+        engines.load(engine, where="executor_spec.engine")
     return kind, options

@@ -51,6 +51,7 @@ class Report:
             "steps_per_second": (done - self._done) / max(seconds - self._seconds, 1e-9),
             "seconds": seconds,
             **worker.agent.metrics(),
+            **worker.metrics(),
         }
         if self._updates:
             metrics["loss"] = self._loss / self._updates

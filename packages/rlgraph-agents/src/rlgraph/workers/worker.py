@@ -173,6 +173,10 @@ class Worker(ABC):
     def restarts(self) -> int:
         """What was replaced because it crashed or hung."""
 
+    def metrics(self) -> dict[str, float]:
+        """Further metrics of a report, by the names of the glossary (`rlgraph.workers.metrics`)."""
+        return {}
+
     @abstractmethod
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         """Train until the schedule is over."""

@@ -13,6 +13,7 @@ from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import ActorFailed, ActorFault, Engine
+from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
@@ -100,6 +101,9 @@ class Executor(Worker):
         self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
         self._engine_spec, self._number = engine, actors
+        self._monitor = Monitor()
+        #: Actor -> its environments that were replaced, and the steps thrown away with them.
+        self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
         self._actors: Actors | None = None
         self._format = SampleFormat(
@@ -130,8 +134,16 @@ class Executor(Worker):
 
     @property
     def restarts(self) -> int:
+        """Environments that were replaced because they crashed or hung, in the actors that live."""
+        return sum(restarts for restarts, _ in self._replaced.values())
+
+    @property
+    def actor_restarts(self) -> int:
         """How often actors were started again."""
         return 0 if self._actors is None else self._actors.restarts
+
+    def metrics(self) -> dict[str, float]:
+        return self._monitor.take(self.actor_restarts)
 
     def terminate(self) -> None:
         """End the actors, and the engine if it was made here."""
@@ -196,8 +208,11 @@ class Executor(Worker):
     def _count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
         done = int(sample.fragment.valid.sum())
+        self._monitor.add(self.agent.updates - sample.fragment.version, done, sample.num_bytes)
         schedule.done += done
         self.timesteps += done
+        self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps
+        self.dropped_steps = sum(dropped for _, dropped in self._replaced.values())
         for episode_return, length in sample.episodes:
             self.episodes.record(episode_return, length)
             schedule.stop_if(self._listeners.tell("on_episode", self, episode_return, length))

@@ -49,7 +49,7 @@ class InProcessEngine(Engine):
         return value
 
     def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
-        return [calls[0]]
+        return list(calls)
 
     def result(self, call: _Call) -> bytes:
         if call.fault is not None:

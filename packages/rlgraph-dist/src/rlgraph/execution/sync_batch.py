@@ -25,7 +25,8 @@ class SyncBatchExecutor(Executor):
         agent, report, listeners = self.agent, schedule.report, self._listeners
         while not schedule.is_over:
             agent.set_progress(schedule.fraction)
-            samples = self._round()
+            with self._monitor.waiting():
+                samples = self._round()
             for sample in samples:
                 self._count(sample, schedule)
             # As far as a single process is when it acts last before its update.
@@ -47,24 +48,23 @@ class SyncBatchExecutor(Executor):
         asked: dict[Any, tuple[int, float]] = {}
 
         def ask(number: int) -> None:
-            asked[actors.call(number, "sample", weights)] = number, time.monotonic() + self._timeout(number)
+            call = actors.call(number, "sample", weights)
+            asked[call] = number, time.monotonic() + self._timeout(number)
 
         for number in range(len(actors)):
             ask(number)
         while asked:
             left = min(until for _, until in asked.values()) - time.monotonic()
-            for call in engine.wait(list(asked), max(left, 0.0)):
+            done = engine.wait(list(asked), max(left, 0.0))
+            now = time.monotonic()
+            late = [call for call, (_, until) in asked.items() if until < now and call not in done]
+            for call in [*done, *late]:
                 number, _ = asked.pop(call)
                 try:
+                    if call in late:
+                        raise ActorDied(f"actor {number} sent nothing for {self._timeout(number):g} s")
                     samples[number] = self._received(call, number)
                 except ActorFault as fault:
                     self._restart(number, fault)
-                    ask(number)
-            for call, (number, until) in list(asked.items()):
-                if time.monotonic() > until:
-                    del asked[call]
-                    self._restart(
-                        number, ActorDied(f"actor {number} sent nothing for {self._timeout(number):g} s")
-                    )
                     ask(number)
         return [samples[number] for number in range(len(actors))]
