@@ -105,6 +105,8 @@ class Executor(Worker):
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
+        #: Restarts of actors that were ended.
+        self._earlier_restarts = 0
         self._actors: Actors | None = None
         self._format = SampleFormat(
             agent.learner.spec.fragment_format(agent.learner.graph, experience.every_internal_state)
@@ -140,7 +142,7 @@ class Executor(Worker):
     @property
     def actor_restarts(self) -> int:
         """How often actors were started again."""
-        return 0 if self._actors is None else self._actors.restarts
+        return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
 
     def metrics(self) -> dict[str, float]:
         return self._monitor.take(self.actor_restarts)
@@ -151,6 +153,7 @@ class Executor(Worker):
             self._engine.close()
         elif self._actors is not None:
             self._actors.close()
+        self._earlier_restarts = self.actor_restarts
         self._engine = self._actors = None
 
     # Actors.
