@@ -106,19 +106,21 @@ class ActorSpec:
             api_methods=methods,
         )
 
-    def fragment_format(self, graph: AgentGraph, every_internal_state: bool = False) -> FragmentFormat:
+    def fragment_format(
+        self, graph: AgentGraph, internal_state_interval: int | None = None
+    ) -> FragmentFormat:
         """How fragments of the actor become bytes.
 
         Args:
             graph: the root component, of `make_graph`.
-            every_internal_state: of the learner's experience.
+            internal_state_interval: of the learner's experience.
         """
         return FragmentFormat(
             graph.seen_space(self.raw_space),
             from_spec(self.action_space),
             graph.algorithm.internal_states_space,
             dtype=self.dtype,
-            every_internal_state=every_internal_state,
+            internal_state_interval=internal_state_interval,
         )
 
 

@@ -118,8 +118,21 @@ def resume(
         int | None,
         typer.Option(help="Total environment steps, to extend the run."),
     ] = None,
+    fork: Annotated[
+        Path | None,
+        typer.Option(
+            help="Begin a new run in this folder with the checkpoint; the run itself stays as it is."
+        ),
+    ] = None,
+    overrides: OverridesOption = None,
 ) -> int:
-    """Resume a run from its newest valid checkpoint."""
+    """Resume a run from its newest valid checkpoint, or fork it: begin a new run there with changed options."""
+    if fork is not None:
+        return _fork(folder, fork, overrides or (), steps)
+    if overrides:
+        raise SpecError(
+            "a run keeps its options; --fork NEW_FOLDER begins a new one with others", path="--set"
+        )
     from rlgraph.runs import resume as resume_run
     from rlgraph.runs.run_folder import finished_steps
     from rlgraph.workers import LiveProgress
@@ -137,6 +150,16 @@ def resume(
     with LiveProgress(output.notes) as progress:
         summary = resume_run(folder, steps=steps, callbacks=[progress])
     return _report(summary, folder)
+
+
+def _fork(folder: Path, new: Path, overrides: Iterable[str], steps: int | None) -> int:
+    from rlgraph.runs import fork as fork_run
+    from rlgraph.workers import LiveProgress
+
+    output.notes.print(f"forking {escape(str(folder))} into {escape(str(new))}", highlight=False)
+    with LiveProgress(output.notes) as progress:
+        summary = fork_run(folder, new, overrides, steps=steps, callbacks=[progress])
+    return _report(summary, new)
 
 
 def run_document(

@@ -67,19 +67,23 @@ def _resume(
     read_result(folder)  # it will be replaced, but report damage before hours of training
     found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
     if found is not None:
-        _check_state(*found, run, config)
-    agent = _agent(run, config, found)
+        check_state(*found, run, config)
+    agent = agent_of(run, config, found)
     if found is None:  # it ended before its first checkpoint
         with Run(folder, wanted, agent) as run_again:
             return run_again.execute(callbacks)
     path, state = found
     agent.load_model(path)
+<<<<<<< HEAD
     departures = [*state.departures, *_departures(state, config.get("versions") or {}, wanted)]
+=======
+    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted.steps)]
+>>>>>>> main
     with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
         return rest.execute(callbacks)
 
 
-def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, Any]) -> None:
+def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, Any]) -> None:
     """Check that the state in the checkpoint `path` belongs to the run.
 
     Raises:
@@ -98,7 +102,7 @@ def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str,
         raise RunFolderError(f"{path} is not a checkpoint of this run: {problem}")
 
 
-def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
+def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
     """The agent of a run, with its backend and choices."""
     spec = dict(run.agent)
     if found is not None and (choices := read_manifest(found[0]).choices):
@@ -106,7 +110,11 @@ def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | No
     return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
 
 
+<<<<<<< HEAD
 def _departures(state: RunState, versions: Mapping[str, str], wanted: RunSpec) -> list[str]:
+=======
+def departures_from(state: RunState, versions: Mapping[str, str], steps: int) -> list[str]:
+>>>>>>> main
     """Why a run that is resumed from `state` will differ from the uninterrupted one."""
     present, steps = installed_versions(), wanted.steps
     reasons = []

@@ -57,22 +57,31 @@ class RunFolder(Callback):
         spec: the description of the run.
         agent: the agent to train.
         state: state in the checkpoint that the run resumes from; None: a new start.
+        forked_from: that checkpoint, where it is of another run.
 
     Raises:
         RunFolderError: a file of the folder is damaged.
         StorageError: a file cannot be written.
     """
 
-    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        spec: RunSpec,
+        agent: Agent,
+        state: RunState | None = None,
+        forked_from: Path | None = None,
+    ):
         self.folder, self.spec, self.agent = folder, spec, agent
         folder.mkdir(parents=True, exist_ok=True)
         for inner in (*(folder / name for name in FOLDERS), *(folder / "checkpoints").glob("*")):
             check_no_link(inner)
         earlier = read_config(folder) if (folder / CONFIG).exists() else {}
-        self.history = [*(earlier.get("history") or []), provenance()]
+        origin = {} if forked_from is None else {"forked_from": str(forked_from)}
+        self.history = [*(earlier.get("history") or []), {**provenance(), **origin}]
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         # A document of an older version stays unchanged, since the checkpoints have its digest.
-        self._document = self.spec.model_dump(mode="json") if state is None else earlier["run"]
+        self._document = earlier["run"] if earlier and state is not None else spec.model_dump(mode="json")
         self.best = None if state is None or state.best is None else evaluation_of(state.best)
         #: Why the run differs from the one that its seed determines.
         self.departures: list[str] = [] if state is None else list(state.departures)
@@ -90,7 +99,7 @@ class RunFolder(Callback):
             self.write_config()
             with storing(folder / RESULT):  # of a finished run that is extended now
                 (folder / RESULT).unlink(missing_ok=True)
-            if state is None:
+            if state is None or not earlier:
                 self.draw_graph()
             self._close_files = stack.pop_all().close
 

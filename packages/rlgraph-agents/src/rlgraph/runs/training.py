@@ -215,10 +215,19 @@ class Run:
         spec: the description.
         agent: the agent.
         state: state in the checkpoint that the run resumes from; None: a new run.
+        forked_from: that checkpoint, where it is of another run.
     """
 
-    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        spec: RunSpec,
+        agent: Agent,
+        state: RunState | None = None,
+        forked_from: Path | None = None,
+    ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
+        self.forked_from = forked_from
         kind, options = worker_class(spec.executor_spec)
         self.worker = kind(
             agent,
@@ -236,11 +245,13 @@ class Run:
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the policy that the run ends with."""
-        with RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
+        with RunFolder(self.path, self.spec, self.agent, self.state, self.forked_from) as self.folder:
             if self.state is not None:
                 returns, lengths = read_episodes(self.path)
                 state = self.state.worker.model_dump()
                 self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
+                if self.forked_from is not None:  # it can be resumed from now on
+                    self.folder.store_checkpoint(self.worker)
             elif self.agent.timesteps or self.agent.updates:  # a document cannot make this agent
                 self.folder.departures.append(
                     f"step 0: the agent had observed {self.agent.timesteps} steps and done {self.agent.updates} updates"

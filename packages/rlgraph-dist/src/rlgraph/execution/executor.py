@@ -86,7 +86,7 @@ class Executor(Worker):
             "actor": agent.learner.spec,
             "environment": env_spec,
             "length": length,
-            "every_internal_state": experience.every_internal_state,
+            "internal_state_interval": experience.internal_state_interval,
             "num_envs": num_envs,
             "vectorization": vectorization,
             "options": {
@@ -109,7 +109,7 @@ class Executor(Worker):
         self._earlier_restarts = 0
         self._actors: Actors | None = None
         self._format = SampleFormat(
-            agent.learner.spec.fragment_format(agent.learner.graph, experience.every_internal_state)
+            agent.learner.spec.fragment_format(agent.learner.graph, experience.internal_state_interval)
         )
 
     @property

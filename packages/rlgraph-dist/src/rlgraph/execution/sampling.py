@@ -28,7 +28,7 @@ class SamplerSpec:
         actor: what acts.
         environment: spec of one environment, or a function that makes them.
         length: steps of a fragment.
-        every_internal_state: of the learner's experience.
+        internal_state_interval: of the learner's experience.
         num_envs: environments stepped together.
         vectorization, options: see `rlgraph.environments.make_vector_env`.
         frameskip, max_timesteps_per_episode: see `rlgraph.workers.Worker`.
@@ -40,7 +40,7 @@ class SamplerSpec:
     actor: ActorSpec
     environment: Any
     length: int
-    every_internal_state: bool = False
+    internal_state_interval: int | None = None
     num_envs: int = 8
     vectorization: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -118,9 +118,9 @@ class RemoteSampler(FragmentSampler):
         draws = None if spec.is_first else [root, spec.number, spec.incarnation, spec.begun]
         actor = spec.actor.build(draw_seed=draws)
         super().__init__(
-            actor, environments, spec.length, spec.number, spec.incarnation, spec.every_internal_state
+            actor, environments, spec.length, spec.number, spec.incarnation, spec.internal_state_interval
         )
-        self._format = SampleFormat(spec.actor.fragment_format(actor.graph, spec.every_internal_state))
+        self._format = SampleFormat(spec.actor.fragment_format(actor.graph, spec.internal_state_interval))
         self._episodes = Episodes(environments.num_environments)
         self._ended: list[tuple[float, int]] = []
         self._dropped_steps = 0

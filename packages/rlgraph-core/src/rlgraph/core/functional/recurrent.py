@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rlgraph.core.functional.sequences import parts_in_a_row, parts_side_by_side
+
 Tensor = Any
 
 #: ``(x_t [B, K], states_tm1 ([B, U], ...)) -> states_t``; the last of the states is the output.
@@ -132,6 +134,30 @@ def unroll(
 
     last, collected = ops.scan(body, states, items)
     return collected if every_step else (collected, last)
+
+
+def unroll_parts(
+    ops: Any,
+    step: Step,
+    xs: Tensor,
+    states: tuple[Tensor, ...],
+    resets: Tensor | None = None,
+    every_step: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """As `unroll`, from ``states ([C, B, U], ...)`` before each of C parts of equal length of the sequence.
+
+    The parts are unrolled side by side; no gradient passes from one to the next.
+    """
+    number, steps, units = ops.shape(states[0])[0], ops.shape(xs)[0], states[0].shape[-1]
+    xs = parts_side_by_side(ops, xs, number)
+    resets = None if resets is None else parts_side_by_side(ops, resets, number)
+    states = tuple(ops.reshape(state, (-1, units)) for state in states)
+    ys, after = unroll(ops, step, xs, states, None, resets, every_step)
+    if every_step:
+        after = tuple(parts_in_a_row(ops, state, number, steps) for state in after)
+    else:
+        after = tuple(ops.reshape(state, (number, -1, units))[-1] for state in after)
+    return parts_in_a_row(ops, ys, number, steps), after
 
 
 def reset(ops: Any, states: tuple[Tensor, ...], resets: Tensor) -> tuple[Tensor, ...]:
