@@ -74,11 +74,7 @@ def _resume(
             return run_again.execute(callbacks)
     path, state = found
     agent.load_model(path)
-<<<<<<< HEAD
-    departures = [*state.departures, *_departures(state, config.get("versions") or {}, wanted)]
-=======
-    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted.steps)]
->>>>>>> main
+    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted)]
     with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
         return rest.execute(callbacks)
 
@@ -110,11 +106,7 @@ def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | 
     return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
 
 
-<<<<<<< HEAD
-def _departures(state: RunState, versions: Mapping[str, str], wanted: RunSpec) -> list[str]:
-=======
-def departures_from(state: RunState, versions: Mapping[str, str], steps: int) -> list[str]:
->>>>>>> main
+def departures_from(state: RunState, versions: Mapping[str, str], wanted: RunSpec) -> list[str]:
     """Why a run that is resumed from `state` will differ from the uninterrupted one."""
     present, steps = installed_versions(), wanted.steps
     reasons = []
