@@ -111,17 +111,13 @@ class Learner:
 
     # Steps of this process.
 
-    def add(self, step: VectorStep) -> None:
-        """Take in a step of all of this process's own slots."""
-        self.put(step)
-        self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
-
-    def put(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
-        """Take in a step that is counted already.
+    def add(self, step: VectorStep, slots: np.ndarray | None = None, is_counted: bool = False) -> None:
+        """Take in a step of this process.
 
         Args:
             step: the step.
             slots: the slot of each row; None: all in order.
+            is_counted: whether `steps` has its rows already.
 
         Raises:
             InputError: rollouts need a step of every slot.
@@ -129,6 +125,8 @@ class Learner:
         self._own.add(step, slots)
         if self.statistics is not None:
             self.statistics.add(step, OWN, slots)
+        if not is_counted:
+            self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
 
     def cut(self, slots: Any = None) -> None:
         """The episodes of this process's `slots` (None: all) were cut after their last step."""

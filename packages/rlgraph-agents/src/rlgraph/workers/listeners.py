@@ -37,8 +37,8 @@ class Listeners:
 
     def tell(self, event: str, *arguments: Any) -> bool:
         """Call all; whether one of them stops training."""
-        answers = [method(*arguments) for method in self._methods[event]]
-        return any(answer is True for answer in answers)
+        answers = [method(*arguments) is True for method in self._methods[event]]
+        return any(answers)
 
     def tell_end(self, *arguments: Any) -> None:
         """Call all at the end, even if one of them fails."""

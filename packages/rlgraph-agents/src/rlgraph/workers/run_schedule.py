@@ -47,6 +47,8 @@ class RunSchedule:
         self._due: dict[str, float] = {}
         self._timesteps: float = inf
         self.episodes: float = inf
+        self._span: float = inf
+        self._done_before, self._counts_episodes = 0, False
         self._stopped = False
         self._seconds = 0.0
         self._since: float | None = None
@@ -57,6 +59,12 @@ class RunSchedule:
         self.episodes = inf if episodes is None else episodes
         self._due = {name: _next(self.done, interval) for name, interval in self._intervals.items()}
         self.next_event = min(self._due.values())
+        if self._schedule_timesteps is not None:
+            # Steps that schedules run over, and those of the agent before this run.
+            self._span, self._done_before = self._schedule_timesteps, self._worker.timesteps - self.done
+        else:
+            self._span, self._done_before = self._timesteps, 0
+            self._counts_episodes = episodes is not None
         self._since = time.perf_counter()
         self.report.begin(self.done, self._seconds)
 
@@ -71,11 +79,10 @@ class RunSchedule:
 
     def fraction_at(self, done: int) -> float:
         """`fraction` when `done` steps were done."""
-        if self._schedule_timesteps is not None:
-            return min((self._worker.timesteps + done - self.done) / self._schedule_timesteps, 1.0)
-        if self.episodes < inf:
+        if self._counts_episodes:
             return min(self._worker.episodes_of_run / self.episodes, 1.0)
-        return done / self._timesteps
+        fraction = (done + self._done_before) / self._span
+        return fraction if fraction < 1.0 else 1.0
 
     def stop_if(self, wanted: bool) -> None:
         """End the run behind the present step if `wanted`."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
-from rlgraph.environments import check_finite, environment_seed
+from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
@@ -95,15 +92,10 @@ class SingleThreadedWorker(Worker):
         on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
         report = schedule.report
         self._begin(sampler, schedule)
-        reached = vector.final_states
-        plain, vdot = isinstance(reached, np.ndarray) and reached.dtype.kind == "f", np.vdot
         while not schedule.is_over:
             set_progress(schedule.fraction)
             step = act(use_exploration)
             add(step.rewards)
-            reached = vector.final_states
-            if not (plain and isfinite(vdot(reached, reached))):
-                self._check_finite(reached)
             done = number
             if vector.dropped:
                 done -= len(vector.dropped)
@@ -125,7 +117,6 @@ class SingleThreadedWorker(Worker):
                 schedule.stop_if(listeners.tell("on_step", self, values))
             if vector.finished:
                 self._finish_episodes(schedule, vector.finished, sampler.infos)
-                self._check_finite(sampler.states)
             if (results := update()) is not None:
                 report.add_update(results)
                 if on_update:
@@ -172,21 +163,6 @@ class SingleThreadedWorker(Worker):
         exactly, schedule.environments = schedule.environments is not None, None
         if not exactly:
             self._begin(sampler, schedule)
-
-    def _check_finite(self, states: Any, name: str = "state") -> None:
-        """One cheap look at the whole batch; only if it is suspicious the search for the place.
-
-        Args:
-            states: ``[N, ...]``.
-            name: of the leaf.
-        """
-        if isinstance(states, np.ndarray):
-            if states.dtype.kind == "f" and not isfinite(np.vdot(states, states)):
-                steps = self.episodes.running_lengths
-                check_finite(states, lambda row: f"{self.vector_env.describe(row)}, step {steps[row]}", name)
-        else:
-            for key, part in states.items() if isinstance(states, dict) else enumerate(states):
-                self._check_finite(part, f"{name}/{key}")
 
     def _make_environments(self, number: int | None, limit: int | None) -> VectorEnv:
         spec = stepped(self.env_spec, self.frameskip, limit)
