@@ -79,6 +79,14 @@ def train(
     seed: SeedOption = None,
     threads: ThreadsOption = None,
     num_envs: Annotated[int | None, typer.Option(help="Number of environments.")] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="Where actors are: an engine, such as ray (rlgraph-dist), or an executor's spec as JSON.",
+            autocompletion=names_of("rlgraph.engines"),
+        ),
+    ] = None,
+    actors: Annotated[int | None, typer.Option(help="Number of actors of the executor.")] = None,
     validate: Annotated[
         bool, typer.Option("--validate", help="Check every state, not only those of the first episodes.")
     ] = False,
@@ -91,8 +99,17 @@ def train(
     given: dict[str, Any] = {"backend": backend, "steps": steps, "seed": seed}
     worker = {"num_envs": num_envs, "validate_states": validate or None}
     given["worker"] = {key: value for key, value in worker.items() if value is not None} or None
+    given["executor_spec"] = _executor_spec(executor, actors)
     document = run_document(config, agent, env, given, overrides or (), threads)
     return _train(document, folder or Path("runs") / _folder_name(document, config, agent))
+
+
+def _executor_spec(executor: str | None, actors: int | None) -> Any:
+    """The run's `executor_spec`; None: the document's."""
+    spec = None if executor is None else parsed_spec(executor, "executor_spec")
+    if actors is None:
+        return spec
+    return {**({"type": spec} if isinstance(spec, str) else spec or {}), "actors": actors}
 
 
 def resume(

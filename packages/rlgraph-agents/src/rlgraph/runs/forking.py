@@ -82,7 +82,7 @@ def fork(
     reason = (
         f"step {state.worker.done}: forked from {origin}: {', '.join(changes.values()) or 'nothing changed'}"
     )
-    others = departures_from(state, config.get("versions") or {}, wanted.steps)
+    others = departures_from(state, config.get("versions") or {}, wanted)
     with Run(
         new, wanted, agent, _begun(state, [*state.departures, reason, *others]), forked_from=path
     ) as rest:

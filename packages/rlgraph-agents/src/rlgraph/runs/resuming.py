@@ -74,7 +74,7 @@ def _resume(
             return run_again.execute(callbacks)
     path, state = found
     agent.load_model(path)
-    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted.steps)]
+    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted)]
     with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
         return rest.execute(callbacks)
 
@@ -90,7 +90,7 @@ def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, 
         problem = f"it belongs to another {CONFIG}: restore that"
     elif state.steps > run.steps:
         problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they may only increase"
-    elif state.worker.done >= state.steps + number:
+    elif run.executor_spec is None and state.worker.done >= state.steps + number:
         problem = f"worker.done: {state.worker.done} of {state.steps} steps"
     elif state.worker.environments is not None and len(state.worker.environments) != number:
         problem = f"worker.environments: {len(state.worker.environments)} there, {number} in {CONFIG}"
@@ -106,10 +106,12 @@ def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | 
     return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
 
 
-def departures_from(state: RunState, versions: Mapping[str, str], steps: int) -> list[str]:
+def departures_from(state: RunState, versions: Mapping[str, str], wanted: RunSpec) -> list[str]:
     """Why a run that is resumed from `state` will differ from the uninterrupted one."""
-    present = installed_versions()
+    present, steps = installed_versions(), wanted.steps
     reasons = []
+    if wanted.executor_spec is not None:
+        reasons.append("its actors began new episodes")
     if not state.scheduled:
         reasons.append("it resumed where training was ended, at a step without a reset point")
     if not state.memory:

@@ -28,7 +28,7 @@ from rlgraph.runs.run_state import RunState
 from rlgraph.runs.wandb_log import WandbLog
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation
-from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+from rlgraph.workers.worker import Worker
 
 #: Folders inside that are written into.
 FOLDERS = ("checkpoints", "tensorboard", "wandb")
@@ -138,24 +138,24 @@ class RunFolder(Callback):
         for name in ("graph.svg", "graph.png"):
             self._write_picture(name, drawing.save)
 
-    def store_checkpoint(self, worker: SingleThreadedWorker) -> Path:
+    def store_checkpoint(self, worker: Worker) -> Path:
         """Write a full checkpoint at a reset point of the worker."""
         return self.checkpoints.store_step(self.agent, worker.timesteps, self._state(worker, scheduled=True))
 
-    def store_end(self, worker: SingleThreadedWorker, name: str, finished: bool) -> Path:
+    def store_end(self, worker: Worker, name: str, finished: bool) -> Path:
         """Write a full checkpoint at the end of training; `finished`: all steps are done."""
         self.agent.flush_buffers()
         folder = self.checkpoints.store(self.agent, name, self._state(worker, scheduled=finished))
         self.checkpoints.remove_oldest(worker.timesteps)  # a run killed after its last checkpoint did not
         return folder
 
-    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
         self._write(metrics)
 
-    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> None:
+    def on_episode(self, worker: Worker, episode_return: float, length: int) -> None:
         self._records.add_episode(worker.timesteps, episode_return, length)
 
-    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> None:
+    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> None:
         self._records.add_evaluation(evaluation)
         self._write(
             {
@@ -234,7 +234,7 @@ class RunFolder(Callback):
         for scalars in self._scalars:
             scalars.add_scalars(step, values)
 
-    def _state(self, worker: SingleThreadedWorker, scheduled: bool) -> dict[str, Any]:
+    def _state(self, worker: Worker, scheduled: bool) -> dict[str, Any]:
         """The present state of the run; `scheduled`: an uninterrupted run also has a checkpoint here."""
         return {
             "version": 2,

@@ -18,6 +18,7 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.errors import StorageError
+from rlgraph.runs.executors import worker_class
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_files import without
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
@@ -27,7 +28,6 @@ from rlgraph.runs.run_state import RunState
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.results import TrainingResult
-from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
 #: Offset from the seeds of evaluations during training.
@@ -229,10 +229,12 @@ class Run:
     ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
         self.forked_from = forked_from
-        self.worker = SingleThreadedWorker(
+        kind, options = worker_class(spec.executor_spec)
+        self.worker = kind(
             agent,
             spec.environment,
             **{name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()},
+            **options,
             store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.core import Component
-from rlgraph.core.functional.recurrent import Step, project, reset, unroll, unroll_parts
+from rlgraph.core.functional.recurrent import Step, Unroll, project, reset, unroll, unroll_parts
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.errors import mismatch
 
@@ -100,12 +101,13 @@ class RecurrentLayer(Component):
         sequence_length: Tensor | None,
         resets: Tensor | None,
         every_step: bool | None,
+        over_time: Unroll = unroll,
     ) -> tuple[Tensor, ...]:
         """Run `step` from `states` (None: zeros) over ``inputs @ weights + biases``: (outputs, each last state).
 
         `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N], as their `space` says. With `every_step` the states
         are those after every step, with the ranks of `inputs`. `states` [C, B, units] are those before each of C
-        parts of equal length, see `unroll_parts`.
+        parts of equal length, see `unroll_parts`. `over_time` is what runs `step` over sequences.
         """
         is_batch_major = space.has_time_rank and not space.time_major
         if is_batch_major:
@@ -118,9 +120,8 @@ class RecurrentLayer(Component):
             states = step(projected, states if resets is None else reset(ops, states, resets))
             return states[-1], *states
         if len(states[0].shape) == 3:
-            outputs, states = unroll_parts(ops, step, projected, states, resets, bool(every_step))
-        else:
-            outputs, states = unroll(ops, step, projected, states, sequence_length, resets, bool(every_step))
+            over_time = partial(unroll_parts, unroll=over_time)
+        outputs, states = over_time(ops, step, projected, states, sequence_length, resets, bool(every_step))
         if not self.return_sequences:
             outputs = states[-1][-1] if every_step else states[-1]
         elif is_batch_major:

@@ -21,7 +21,9 @@ def _cumulated(ops: Any, xs: Any, states: Any, sequence_length: Any) -> Any:
 
 def _cumulated_in_parts(ops: Any, xs: Any, states: Any, resets: Any) -> Any:
     """`unroll_parts` of a step that is no layer's."""
-    return unroll_parts(ops, lambda x_t, s: (s[0] + ops.tanh(x_t),), xs, (states,), resets, every_step=True)
+    return unroll_parts(
+        ops, lambda x_t, s: (s[0] + ops.tanh(x_t),), xs, (states,), None, resets, every_step=True
+    )
 
 
 _LSTM = {
