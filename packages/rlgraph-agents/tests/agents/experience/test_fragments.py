@@ -140,3 +140,14 @@ def test_the_three_mistakes():
     buffer.take()
     with pytest.raises(InputError, match="0 of its 7 steps"):
         buffer.take()
+
+
+def test_steps_that_were_collected_for_another_length_are_lost():
+    held = collected(list(pictures(0))[:3]).get_state()
+    same, other = FragmentBuffer(LENGTH), FragmentBuffer(2)
+    same.set_state(held)
+    other.set_state(held)
+    assert (same.filled, other.filled) == (3, 0)
+    for step in list(pictures(1))[:2]:
+        other.add(step)
+    assert other.take().length == 2
