@@ -162,7 +162,7 @@ def layers(*units, **options):
          ["a.x=1, y=null, b.x=2", "a.x=2, y=true, b.x=3"]),
         ({"network_spec": layers(8, 8)}, {"network_spec": layers(8, 9)}, ["units=8", "units=9"]),
         ({"network_spec": layers(8)}, {"network_spec": layers(8, 8)},
-         ["network_spec=[dense]", "network_spec=[dense, dense]"]),
+         ["network_spec=[dense]", "network_spec=[dense,dense]"]),
         ({"agent": {"type": "dqn", "x": 1}}, {"agent": {"type": "ppo", "y": 2}}, ["agent=dqn", "agent=ppo"]),
         ({"name": "x" * 40}, {"name": "x" * 41}, [f"name={'x' * 21}...", f"name={'x' * 21}... (2)"]),
         (dict.fromkeys("abcde", 1), dict.fromkeys("abcde", 2), ["a=1, b=1, c=1, 2 more", "a=2, b=2, c=2, 2 more"]),

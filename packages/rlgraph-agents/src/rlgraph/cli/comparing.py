@@ -31,8 +31,9 @@ class Field(StrEnum):
 PANEL = "Use trained agents"
 #: Narrower terminals omit mean and extremes; JSON and CSV always have them.
 WIDE = 100
-#: Texts of at most this length are not folded.
-NARROW = 20
+#: Characters of the columns of numbers.
+NUMBERS = 46
+TITLES = {"configuration": "differs in"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -99,12 +100,13 @@ def _table(comparison: Comparison) -> Table:
         title=f"{comparison.metric} at the last common step",
         title_justify="left",
     )
+    widths = {
+        key: max(8, *(len(line) for group in comparison.groups for line in group.key[key].split(", ")))
+        for key in keys
+    }
+    fits = sum(width + 2 for width in widths.values()) + NUMBERS <= output.width
     for key in keys:
-        lines = [line for group in comparison.groups for line in group.key[key].split(", ")]
-        fits = max(map(len, lines)) <= NARROW
-        table.add_column(
-            {"configuration": "differs in"}.get(key, key), overflow="fold", no_wrap=fits, min_width=8
-        )
+        table.add_column(TITLES.get(key, key), overflow="fold", no_wrap=fits, min_width=8)
     extremes = ("mean", "min", "max") if output.width >= WIDE else ()
     for name in ("runs", "steps", "IQM", "95 % interval", *extremes):
         table.add_column(name, justify="right", no_wrap=True)

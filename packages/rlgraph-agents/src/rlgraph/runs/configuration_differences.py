@@ -81,10 +81,13 @@ def _note(values: Mapping[int, Any], path: tuple[str, ...], found: list[dict[str
 def difference_texts(documents: Sequence[Any]) -> list[str]:
     """`differences` in a few words per document, such as ``learning_rate=0.001, backend=tf``; all are distinct."""
     found = differences(documents)
-    names = _short_names(list(dict.fromkeys(path for each in found for path in each)))
+    paths = list(dict.fromkeys(path for each in found for path in each))
+    # Those with the most values tell the most documents apart.
+    paths.sort(key=lambda path: -len({_short(each.get(path, MISSING)) for each in found}))
+    names = _short_names(paths)
     texts: list[str] = []
     for each in found:
-        parts = [f"{names[path]}={_short(value)}" for path, value in each.items()]
+        parts = [f"{names[path]}={_short(each[path])}" for path in paths if path in each]
         more = [f"{len(parts) - SHOWN} more"] if len(parts) > SHOWN else []
         text = ", ".join([*parts[:SHOWN], *more])
         number = sum(other == text or other.startswith(f"{text} (") for other in texts)
@@ -111,7 +114,7 @@ def _short(value: Any) -> str:
     if isinstance(value, Mapping):
         text = str(value.get("type", "..."))
     elif isinstance(value, list):
-        text = f"[{', '.join(map(_short, value))}]"
+        text = f"[{','.join(map(_short, value))}]"
     elif isinstance(value, float):
         text = f"{value:g}"
     else:
