@@ -10,6 +10,7 @@ from rlgraph.agents.ppo import PPO, PPOAgent
 from rlgraph.agents.sac import SAC, SACAgent
 from rlgraph.components import Adam, IterativeOptimization, Optimizer, RMSProp
 from rlgraph.core import SpecError, registry
+from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.spaces import FloatBox, IntBox
 
 STATES, MOVES = FloatBox(shape=(3,)), FloatBox(-1.0, 1.0, shape=(2,))
@@ -89,9 +90,9 @@ class Reference:
     """One update, step by step in NumPy, with gradients by central differences."""
 
     def __init__(self, kind, rollout, options):
-        signature = inspect.signature(kind.algorithm_class.__init__).parameters
+        parameters = parameters_of(kind.algorithm_class).named
         self.is_ppo = kind is PPOAgent
-        self.options = {name: parameter.default for name, parameter in signature.items()} | options
+        self.options = {name: parameter.default for name, parameter in parameters.items()} | options
         self.rollout = rollout
 
     def option(self, name):
@@ -270,13 +271,9 @@ def test_one_update_by_hand(kind, changes, update, one_backend):
 
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_no_option_is_ignored(kind, update, one_backend):
-    options = inspect.signature(kind.algorithm_class.__init__).parameters
-    elsewhere = {
-        "self",
-        "state_space",
-        "action_space",
-        "intrinsic_reward",
-    }  # the last in test_intrinsic_rewards.py
+    options = parameters_of(kind.algorithm_class).named
+    # Sequences need recurrent networks: test_algorithm_agents.py has them.
+    elsewhere = {"state_space", "action_space", "intrinsic_reward", "sequence_length"}
     assert set(OPTIONS[kind]) == set(options) - elsewhere
     base = PPO_BASE if kind is PPOAgent else BASE
     _, plain, _ = update(kind, base, one_backend)
@@ -285,6 +282,29 @@ def test_no_option_is_ignored(kind, update, one_backend):
         assert any(
             x.shape != plain[key].shape or not np.allclose(x, plain[key]) for key, x in changed.items()
         ), name
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("reward", ["rnd", "icm"])
+def test_rewards_for_exploration_reach_the_policy_alone(kind, reward, update, one_backend):
+    base = PPO_BASE if kind is PPOAgent else BASE
+    _, plain, _ = update(kind, base, one_backend)
+    _, ignored, results = update(
+        kind, {**base, "intrinsic_reward": {"type": reward, "weight": 0.0}}, one_backend
+    )
+    _, explored, _ = update(kind, {**base, "intrinsic_reward": reward}, one_backend)
+    for name, value in plain.items():
+        np.testing.assert_allclose(ignored[name], value, rtol=1e-9, err_msg=name)
+        assert np.allclose(explored[name], value) == name.startswith("value-function")
+    assert {"intrinsic_reward", "predictor_loss", "intrinsic_value_loss"} <= results.keys()
+
+
+def test_optimizers_of_rewards_for_exploration_are_those_of_the_agent():
+    for spec in (None, {"learning_rate": 0.25}, RMSProp(learning_rate=0.25)):
+        intrinsic = A2C(STATES, MOVES, optimizer_spec=spec, intrinsic_reward="rnd").intrinsic
+        for optimizer in (intrinsic.optimizer, intrinsic.module.optimizer):
+            assert type(optimizer) is RMSProp
+            assert optimizer.learning_rate.value(0.0) == (0.01 if spec is None else 0.25)
 
 
 # An algorithm's defaults of its experience's options.

@@ -97,6 +97,8 @@ def test_an_episode_that_ends_without_a_flag_was_cut(file):
         ({"observations/lamp": np.zeros(3, bool)}, "expected 4 observations.lamp beside 3 rewards"),
         ({"observations/place/_index_0": np.zeros((4, 3))}, r"expected float32\[T, 2\]"),
         ({"rewards": np.zeros((3, 1))}, r"rewards: expected float32\[T\] .* given float64\[3, 1\]"),
+        ({"rewards": np.array([0.0, 1e300, 0.0])}, r"episode_1, step 1: rewards: 1e\+300 is not in"),
+        ({"terminations": np.array(True)}, r"terminations: expected bool\[T\] .* given bool\[\]"),
         ({"truncations": np.array([False, True, False])}, "episode_1, step 1: the episode ended here"),
     ],
 )

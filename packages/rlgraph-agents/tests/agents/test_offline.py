@@ -161,6 +161,27 @@ def test_data_that_is_larger_than_the_memory_is_refused(data):
         agent.import_observations(data["right"])
 
 
+def test_sequences_of_episodes_of_all_lengths_have_room(tmp_path):
+    """Each sequence takes all of its own steps in the memory: padding, and what it shares with another one."""
+    rng, lengths = np.random.default_rng(0), range(1, 14)
+    recorded = []
+    for steps in lengths:
+        observations, shown = cues(rng, steps)
+        flags = np.zeros((2, steps), bool)
+        recorded.append(RecordedEpisode(observations, shown[:-1], np.ones(steps, np.float32), *flags))
+    file = write_data_set(tmp_path / "a.npz", recorded, CueTask.STATES, ACTIONS)
+    # By length: 1 to 4 steps are one sequence, and each two further ones begin another.
+    wanted = 4 * sum(1 + max(0, (steps - 3) // 2) for steps in lengths)
+    memory = {"sequence_length": 5, "burn_in": 1, "overlap": 3}
+    options = {"kind": "dqn", "backend": "numpy", "network_spec": [{"type": "lstm", "units": 4}]}
+    small = agent_of(**options, memory_spec={**memory, "capacity": wanted - 4})
+    with pytest.raises(InputError, match=f'has 91 steps, .* give memory_spec {{"capacity": {wanted}}}'):
+        small.import_observations(file)
+    agent = agent_of(**options, memory_spec={**memory, "capacity": wanted})
+    agent.import_observations(file)
+    assert agent.executor.execute("get_memory_size") == wanted // 4
+
+
 def test_bad_data_is_refused_before_anything_is_taken_in(tmp_path, data):
     (tmp_path / "a.npz").write_bytes(data["right"].read_bytes())
     rng = np.random.default_rng(0)

@@ -237,3 +237,15 @@ def test_what_never_changes_becomes_zero():
     assert moments.mean[0] == np.float32(1e6 + 0.1)
     assert moments.scale[0] == 1.0
     assert moments.scale[1] != 1.0
+
+
+@pytest.mark.parametrize("change", [1e-30, 1e-3, 1e3, 1e30])
+def test_what_was_constant_may_change_later(change):
+    """A single other value among 1000 is as far from the mean as can be, and no farther."""
+    moments = Moments(())
+    moments.add(np.zeros(999))
+    moments.merge()
+    moments.add(np.array([change]))
+    moments.merge()
+    normalized = (change - moments.mean) * moments.scale
+    assert 0.0 <= normalized <= np.sqrt(999) * (1 + 1e-6)

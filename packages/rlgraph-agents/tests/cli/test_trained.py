@@ -145,6 +145,16 @@ def test_resume(rlgraph, run, tmp_path):
     assert rlgraph("resume", "nowhere").code == 2
 
 
+def test_fork(rlgraph, run, tmp_path):
+    folder = run(env="deterministic")
+    outcome = rlgraph("resume", folder, "--fork", "new", "--set", "discount=0.5", "--steps", 60, "--json")
+    assert (outcome.code, json.loads(outcome.out)["training"]["timesteps_executed"]) == (0, 60)
+    assert "forking run into new" in outcome.err
+    assert "agent.discount 0.99 -> 0.5" in json.loads(outcome.out)["departures"][0]
+    wrong = rlgraph("resume", folder, "--set", "discount=0.5")
+    assert wrong.code == 2 and "--fork NEW_FOLDER begins a new one with others" in wrong.err
+
+
 def test_a_run_that_was_killed_in_its_closing_evaluation_is_not_finished(rlgraph, run, tmp_path):
     folder = run(env="deterministic")
     (tmp_path / folder / "result.json").unlink()
@@ -176,17 +186,17 @@ def test_a_second_run_in_the_same_folder(rlgraph, run):
 def runs(tmp_path):
     """Folders of runs with made-up returns."""
 
-    def write(name, points, environment="CartPole-v1", outcome="finished"):
+    def write(name, points, seed=1, environment="CartPole-v1", outcome="finished"):
         folder = tmp_path / name
         folder.mkdir(parents=True)
-        content = {"agent": {"type": "dqn"}, "environment": environment, "seed": 1, "steps": 200}
+        content = {"agent": {"type": "dqn"}, "environment": environment, "seed": seed, "steps": 200}
         (folder / "config.json").write_text(json.dumps({"run": content, "chosen": {"backend": "numpy"}}))
         rows = "".join(f"{steps},{value}\n" for steps, value in points)
         (folder / "metrics.csv").write_text(f"timesteps,evaluation_return\n{rows}")
         (folder / "result.json").write_text(json.dumps({"outcome": outcome}))
 
     for seed, value in enumerate((100.0, 200.0, 300.0, 9000.0)):
-        write(f"runs/a{seed}", [(100, 0.0), (200, value)])
+        write(f"runs/a{seed}", [(100, 0.0), (200, value)], seed)
     write("other", [(100, 50.0)], outcome="interrupted")
 
 
@@ -195,17 +205,19 @@ def test_compare(rlgraph, runs, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     outcome = rlgraph("compare", "new=runs", "old=other")
     assert outcome.code == 0
-    new, old = (line.split() for line in outcome.out.splitlines() if "CartPole-v1" in line)
+    new, old = (line.split() for line in outcome.out.splitlines() if " CartPole-v1  " in line)
     assert new[:5] == ["new", "CartPole-v1", "4", "200", "250.0"]
     assert old[:5] == ["old", "CartPole-v1", "1", "100", "50.0"] and "one run" in outcome.out
     assert "unfinished: other" in outcome.out
+    assert "caution: fewer than 5 runs" in outcome.out and "configuration" not in outcome.out
     assert "…" not in outcome.out
 
 
 def test_compare_for_machines(rlgraph, runs, tmp_path):
     outcome = rlgraph("compare", "runs", "other", "--json", "-o", "out/c.png", "--csv", "out/c.csv")
     data = json.loads(outcome.out)
-    assert "unfinished: other" in outcome.err and "wrote out/c.png" in outcome.err
+    assert "caution: unfinished: other" in outcome.err and "wrote out/c.png" in outcome.err
+    assert data["cautions"][0].startswith("unfinished: other")
     (group,) = data["groups"]
     # The unfinished run's curve ends at 100, and with it that of its group.
     assert (group["runs"], group["steps"], group["iqm"]) == (5, 100, 0.0)

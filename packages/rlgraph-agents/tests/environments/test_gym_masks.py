@@ -280,6 +280,13 @@ def test_masks_that_appear_halfway(place):
         play(lambda: make_vector_env(lambda: Halfway(place, info, before={}), 1))
 
 
+def test_none_in_place_of_a_mask_is_no_mask():
+    nothing = {"action_mask": None}
+    vector = make_vector_env(lambda: Halfway((1, 2), nothing, before=nothing), 1)
+    assert vector.state_space == FloatBox(0.0, 100.0, shape=(2,))
+    play(lambda: vector)
+
+
 def test_unmasked_environments_step_as_before():
     env = OpenAIGymEnv("CartPole-v1")
     assert env.unchecked_step() == env.gym_env.step

@@ -8,7 +8,8 @@ import pytest
 
 from rlgraph.core import SpecError
 from rlgraph.runs.compare import collect_runs, compare, read_runs
-from rlgraph.runs.comparison_picture import draw_comparison
+from rlgraph.runs.comparison_picture import _labels, draw_comparison
+from rlgraph.runs.configuration_differences import difference_texts
 from rlgraph.runs.recorded_run import environment_name, read_run
 
 
@@ -17,11 +18,22 @@ def write(tmp_path, monkeypatch):
     """Writes a run's folder; `points` are (steps, evaluation return)."""
     monkeypatch.chdir(tmp_path)
 
-    def write(name, points, *, environment="CartPole-v1", seed=1, finished=True, agent="dqn"):
+    def write(
+        name,
+        points,
+        *,
+        environment="CartPole-v1",
+        seed=1,
+        finished=True,
+        backend="torch",
+        options=(),
+        document=(),
+    ):
         folder = tmp_path / name
         folder.mkdir(parents=True)
-        run = {"agent": {"type": agent}, "environment": environment, "seed": seed, "steps": 1000}
-        (folder / "config.json").write_text(json.dumps({"run": run, "chosen": {"backend": "torch"}}))
+        agent = {"type": "dqn", **dict(options)}
+        run = {"agent": agent, "environment": environment, "seed": seed, "steps": 1000, **dict(document)}
+        (folder / "config.json").write_text(json.dumps({"run": run, "chosen": {"backend": backend}}))
         with (folder / "metrics.csv").open("w", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["timesteps", "loss", "evaluation_return"])
@@ -44,7 +56,7 @@ def test_ten_lines(write):
     assert 10.0 <= row["low"] < 25.0 < row["high"] <= 900.0
     (group,) = comparison.groups
     assert group.steps.tolist() == [100, 200] and group.curve.tolist() == [0.0, 25.0]
-    assert comparison.unfinished == ()
+    assert [caution[:12] for caution in comparison.cautions] == ["fewer than 5"]
     assert json.loads(json.dumps(comparison.as_dict()))["runs"][3]["score"] == 900.0
 
 
@@ -63,7 +75,7 @@ def test_the_curve_of_a_group_ends_where_an_unfinished_run_does(write):
     comparison = compare(read_runs([cut, late]))
     assert comparison.groups[0].steps.tolist() == [100, 200]
     assert comparison.groups[0].scores.tolist() == [9.0, 5.0]
-    assert [run.folder.name for run in comparison.unfinished] == ["cut"]
+    assert comparison.cautions[0] == "unfinished: cut; the curves of their groups end where they do"
 
 
 def test_a_last_line_that_was_cut_is_left_out(write, tmp_path):
@@ -101,6 +113,64 @@ def test_environments_are_told_apart_or_scaled(write):
     assert (row["agent"], row["iqm"], row["low"], row["high"]) == ("dqn", 0.5, 0.5, 0.5)
     (row,) = compare(runs, by=[], normalize=scale).rows()
     assert row["runs"] == 2
+
+
+def test_runs_of_other_options_are_groups_of_their_own(write):
+    for seed in range(5):
+        write(f"runs/a{seed}", [(1, 1.0)], seed=seed)
+        write(
+            f"runs/b{seed}",
+            [(1, 9.0)],
+            seed=seed,
+            options={"discount": 0.9, "execution_spec": {"threads": 4}},
+        )
+    write("runs/c", [(1, 5.0)], backend="tf", document={"logging": {"report_interval": 7}})
+    comparison = compare(read_runs(["runs"]))
+    assert [(row["configuration"], row["runs"], row["iqm"]) for row in comparison.rows()] == [
+        ("discount=-, backend=torch", 5, 1.0),
+        ("discount=0.9, backend=torch", 5, 9.0),
+        ("discount=-, backend=tf", 1, 5.0),
+    ]
+    (caution,) = comparison.cautions
+    assert caution.startswith("fewer than 5 runs of a group") and "backend=tf (1)" in caution
+    (row,) = compare(read_runs(["runs"]), by=["label"]).rows()
+    assert row["runs"] == 11
+
+
+def test_the_same_run_twice_and_other_lengths_are_cautioned_against(write):
+    for seed in range(4):
+        write(f"runs/a{seed}", [(1, 1.0)], seed=seed)
+    write("runs/copy", [(1, 1.0)], seed=2)
+    write("runs/long", [(1, 1.0)], seed=9, document={"steps": 3000})
+    cautions = compare(read_runs(["runs"])).cautions
+    assert [caution.partition(":")[2] for caution in cautions] == [
+        " runs/a2, runs/copy have one seed and one configuration, so they are the same run, counted more than once",
+        " runs of 1,000 to 3,000 steps; a finished run keeps its last value, and schedules follow the length",
+    ]
+    assert json.loads(json.dumps(compare(read_runs(["runs"])).as_dict()))["cautions"] == list(cautions)
+
+
+def layers(*units, **options):
+    return [{"type": "dense", "units": n, **options} for n in units]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "texts"),
+    [
+        ({"discount": 0.9}, {"discount": 0.99}, ["discount=0.9", "discount=0.99"]),
+        ({"a": {"x": 1, "y": None}, "b": {"x": 2}}, {"a": {"x": 2, "y": True}, "b": {"x": 3}},
+         ["a.x=1, y=null, b.x=2", "a.x=2, y=true, b.x=3"]),
+        ({"network_spec": layers(8, 8)}, {"network_spec": layers(8, 9)}, ["units=8", "units=9"]),
+        ({"network_spec": layers(8)}, {"network_spec": layers(8, 8)},
+         ["network_spec=[dense]", "network_spec=[dense, dense]"]),
+        ({"agent": {"type": "dqn", "x": 1}}, {"agent": {"type": "ppo", "y": 2}}, ["agent=dqn", "agent=ppo"]),
+        ({"name": "x" * 40}, {"name": "x" * 41}, [f"name={'x' * 21}...", f"name={'x' * 21}... (2)"]),
+        (dict.fromkeys("abcde", 1), dict.fromkeys("abcde", 2), ["a=1, b=1, c=1, 2 more", "a=2, b=2, c=2, 2 more"]),
+    ],
+)  # fmt: skip
+def test_differences_in_a_few_words(one, other, texts):
+    assert difference_texts([one, other]) == texts
+    assert difference_texts([one]) == [""]
 
 
 def test_long_runs_are_compared_at_a_hundred_points(write):
@@ -159,3 +229,19 @@ def test_the_picture(write, tmp_path):
         write(f"runs/{name}", [(1000, 1.0), (2000, 5.0)], environment=environment)
     draw_comparison(compare(read_runs(["runs", "other=runs/a"])), tmp_path / "compare.png")
     assert (tmp_path / "compare.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_labels_in_the_picture_name_agent_and_backend_where_they_differ(write):
+    write("a", [(1, 1.0)])
+    write("b", [(1, 1.0)], backend="tf", options={"type": "ppo"})
+    write("c", [(1, 1.0)], backend="tf")
+    labels = [
+        _labels(compare(read_runs(runs)).groups)
+        for runs in (["x=a", "y=b"], ["a"], ["a", "b", "x=c"], ["a", "c"])
+    ]
+    assert [list(each.values()) for each in labels] == [
+        ["x, dqn, torch", "y, ppo, tf"],
+        ["dqn"],
+        ["dqn, torch", "ppo, tf", "x, dqn, tf"],
+        ["dqn, backend=torch", "dqn, backend=tf"],
+    ]

@@ -128,7 +128,8 @@ class DataSetReader:
         dtype = self._dtype if isinstance(box, FloatBox) else np.dtype(box.dtype)
         if isinstance(box, BoolBox) and array.dtype.kind in "iu" and np.isin(array, (0, 1)).all():
             array = array.astype(bool)
-        if array.shape[1:] != box.shape or not np.can_cast(array.dtype, dtype, "same_kind"):
+        has_form = array.ndim > 0 and array.shape[1:] == box.shape
+        if not has_form or not np.can_cast(array.dtype, dtype, "same_kind"):
             expected = ", ".join(["T", *map(str, box.shape)])
             raise InputError(
                 f"{where}: {name}: expected {dtype}[{expected}] of {box!r}, given {array.dtype}{list(array.shape)}"
@@ -138,15 +139,24 @@ class DataSetReader:
             raise InputError(
                 f"{where}: expected {expected_length} {name} beside {steps} rewards, given {len(array)}"
             )
-        if (outside := _outside(field, array, box)).any():
+        with np.errstate(over="ignore"):
+            taken = array.astype(dtype, copy=False)
+        if (outside := _outside(field, array, taken, box)).any():
             at = tuple(np.argwhere(outside)[0].tolist())
             raise InputError(f"{where}, step {at[0]}: {name}: {array[at]} is not in {box!r}")
-        return array.astype(dtype, copy=False)
+        return taken
 
 
-def _outside(field: str, array: np.ndarray, box: BoxSpace) -> np.ndarray:
-    """Where an array is not in its Space; the bounds of floats are checked of actions only, as densities need."""
-    outside = ~np.isfinite(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
+def _outside(field: str, array: np.ndarray, taken: np.ndarray, box: BoxSpace) -> np.ndarray:
+    """Where an array is not in its Space; the bounds of floats are checked of actions only, as densities need.
+
+    Args:
+        field: the field that it is of.
+        array: as the file has it.
+        taken: with the dtype of records, in which large numbers can be infinite.
+        box: its Space.
+    """
+    outside = ~np.isfinite(taken) if taken.dtype.kind == "f" else np.zeros(array.shape, bool)
     if isinstance(box, IntBox):
         outside |= False if box.low is None else array < box.low
         outside |= False if box.high is None else array >= box.high

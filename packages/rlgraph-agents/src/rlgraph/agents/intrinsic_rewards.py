@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rlgraph.components import (
@@ -33,7 +33,7 @@ class IntrinsicRewards(Component):
     Args:
         network_spec: of the value function.
         gae_lambda: lambda of the advantages.
-        optimizer_spec: of the value function.
+        optimizer: of the value function.
         weight: factor of the intrinsic advantages.
         discount: discount factor of the intrinsic rewards.
         episodic: whether intrinsic returns end with the episode; False: they continue in the next one.
@@ -48,7 +48,7 @@ class IntrinsicRewards(Component):
         self,
         network_spec: NetworkSpec,
         gae_lambda: float,
-        optimizer_spec: ComponentSpec,
+        optimizer: Optimizer,
         weight: float,
         discount: float,
         episodic: bool,
@@ -64,7 +64,7 @@ class IntrinsicRewards(Component):
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount) if episodic else None
         self.value_function = ValueFunction(network_spec)
         self.scaling = ReturnScaling(discount)
-        self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
+        self.optimizer = optimizer
         parts = (module, self.value_function, self.scaling, self.gae, self.optimizer)
         super().__init__(*filter(None, parts), scope=scope)
 
@@ -75,7 +75,7 @@ class IntrinsicRewards(Component):
         network_spec: NetworkSpec,
         action_space: Space,
         gae_lambda: float,
-        optimizer_spec: ComponentSpec,
+        optimizer: Optimizer,
     ) -> IntrinsicRewards | None:
         """What an agent's option ``intrinsic_reward`` says; None: there are none.
 
@@ -86,7 +86,7 @@ class IntrinsicRewards(Component):
             return None
         if isinstance(spec, Mapping) and "type" not in spec:
             raise SpecError(f"missing; expected 'rnd' or 'icm', given {spec!r}", path="intrinsic_reward.type")
-        agents = {"agents_network": network_spec, "agents_optimizer": optimizer_spec}
+        agents = {"agents_network": network_spec, "agents_optimizer": optimizer}
         return cls.from_spec(
             spec, path="intrinsic_reward", action_space=action_space, gae_lambda=gae_lambda, **agents
         )
@@ -100,12 +100,12 @@ class IntrinsicRewards(Component):
         raise NotImplementedError
 
     @rlgraph_api
-    def explore(self, records: Any, advantages: Any) -> Any:
-        """What the rewards of a rollout ``[T, N]`` change.
+    def explore(self, records: Any) -> Any:
+        """What the rewards of a rollout ``[T, N]`` are worth.
 
         Returns:
-            The advantages with the intrinsic ones added, further fields of the records of `step`, and metrics:
-            ``"intrinsic_reward" []``, the mean before scaling.
+            ``"intrinsic_advantages"``, to be added to those of the task, with further fields for the records of `step`;
+            and metrics: ``"intrinsic_reward" []``, the mean before scaling.
         """
         weights = records["weights"]
         rewards, fields = self.rewards_of(records)
@@ -118,8 +118,9 @@ class IntrinsicRewards(Component):
             own = self._across_episodes(scaled, values, following, weights)
         else:
             own = self.gae.calc_gae_values(values, scaled, records["terminals"], records["ends"], following)
-        total, targets, mean = self._joined(advantages, own, values, rewards, weights)
-        return total, {**fields, "intrinsic_targets": targets}, {"intrinsic_reward": mean}
+        weighted, targets, mean = self._results(own, values, rewards, weights)
+        fields |= {"intrinsic_advantages": weighted, "intrinsic_targets": targets}
+        return fields, {"intrinsic_reward": mean}
 
     @rlgraph_api
     def step(self, records: Any, time_percentage: Any = None) -> Any:
@@ -131,6 +132,14 @@ class IntrinsicRewards(Component):
         loss = self._value_loss(values, records["intrinsic_targets"], weights)
         self.optimizer.step(self.value_function.variables(trainable_only=True), loss, time_percentage)
         return {"predictor_loss": predictor_loss, "intrinsic_value_loss": loss}
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def _apart(self, ops: Any, states: Any) -> Any:
+        """The states, of which rewards are another call of the module than those that `learn` differentiates.
+
+        Derivatives do not cross the host function that scales rewards.
+        """
+        return ops.stop_gradient(states)
 
     @graph_fn
     def _chosen(self, ops: Any, weights: Any) -> Any:
@@ -145,11 +154,9 @@ class IntrinsicRewards(Component):
         )
 
     @graph_fn(returns=3)
-    def _joined(
-        self, ops: Any, advantages: Any, intrinsic: Any, values: Any, rewards: Any, weights: Any
-    ) -> Any:
-        total = advantages + self.weight * intrinsic
-        return total, ops.stop_gradient(values + intrinsic), weighted_mean(ops, rewards, weights)
+    def _results(self, ops: Any, advantages: Any, values: Any, rewards: Any, weights: Any) -> Any:
+        targets = ops.stop_gradient(values + advantages)
+        return self.weight * advantages, targets, weighted_mean(ops, rewards, weights)
 
     @graph_fn
     def _value_loss(self, ops: Any, values: Any, targets: Any, weights: Any) -> Any:
@@ -179,7 +186,7 @@ class RND(IntrinsicRewards):
         agents_network: NetworkSpec,
         action_space: Space,
         gae_lambda: float,
-        agents_optimizer: ComponentSpec,
+        agents_optimizer: Optimizer,
         weight: float = 0.5,
         discount: float = 0.99,
         episodic: bool = False,
@@ -190,15 +197,15 @@ class RND(IntrinsicRewards):
         scope: str = "intrinsic-reward",
     ):
         network = _network(agents_network if network_spec is None else network_spec, scope)
-        optimizer = agents_optimizer if optimizer_spec is None else optimizer_spec
-        module = RandomNetworkDistillation(network(), num_features, optimizer_spec=optimizer, scope="rnd")
+        optimizer = _optimizer(agents_optimizer if optimizer_spec is None else optimizer_spec, scope)
+        module = RandomNetworkDistillation(network(), num_features, optimizer_spec=optimizer(), scope="rnd")
         super().__init__(
-            network(), gae_lambda, optimizer, weight, discount, episodic, proportion, scope, module
+            network(), gae_lambda, optimizer(), weight, discount, episodic, proportion, scope, module
         )
 
     def rewards_of(self, records: Any) -> tuple[Any, dict[str, Any]]:
         states = self.module.standardize(records["next_observations"]["states"], records["weights"])
-        return self.module.get_intrinsic_rewards(states), {"standardized_states": states}
+        return self.module.get_intrinsic_rewards(self._apart(states)), {"standardized_states": states}
 
     def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
         return self.module.update(records["standardized_states"], weights, time_percentage)["loss"]
@@ -232,7 +239,7 @@ class ICM(IntrinsicRewards):
         agents_network: NetworkSpec,
         action_space: Space,
         gae_lambda: float,
-        agents_optimizer: ComponentSpec,
+        agents_optimizer: Optimizer,
         weight: float = 0.5,
         discount: float = 0.99,
         episodic: bool = False,
@@ -245,7 +252,7 @@ class ICM(IntrinsicRewards):
         scope: str = "intrinsic-reward",
     ):
         network = _network(agents_network if network_spec is None else network_spec, scope)
-        optimizer = agents_optimizer if optimizer_spec is None else optimizer_spec
+        optimizer = _optimizer(agents_optimizer if optimizer_spec is None else optimizer_spec, scope)
         module = IntrinsicCuriosityModule(
             network(),
             action_space,
@@ -254,15 +261,16 @@ class ICM(IntrinsicRewards):
             hidden_spec,
             beta,
             eta=1.0,  # the scaling of rewards makes up for any factor
-            optimizer_spec=optimizer,
+            optimizer_spec=optimizer(),
             scope="icm",
         )
         super().__init__(
-            network(), gae_lambda, optimizer, weight, discount, episodic, proportion, scope, module
+            network(), gae_lambda, optimizer(), weight, discount, episodic, proportion, scope, module
         )
 
     def rewards_of(self, records: Any) -> tuple[Any, dict[str, Any]]:
-        states, reached = (records[name]["states"] for name in ("observations", "next_observations"))
+        names = ("observations", "next_observations")
+        states, reached = (self._apart(records[name]["states"]) for name in names)
         return self.module.get_intrinsic_rewards(states, records["actions"], reached), {}
 
     def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
@@ -270,7 +278,7 @@ class ICM(IntrinsicRewards):
         return self.module.update(states, records["actions"], reached, time_percentage, weights)["loss"]
 
 
-def _network(spec: Any, scope: str) -> Any:
+def _network(spec: Any, scope: str) -> Callable[[], NeuralNetwork]:
     """Makes networks of these layers, which share no variables.
 
     Raises:
@@ -283,3 +291,13 @@ def _network(spec: Any, scope: str) -> Any:
             path=f"{scope}.network_spec",
         )
     return lambda: network.copy(scope="network")
+
+
+def _optimizer(spec: Any, scope: str) -> Callable[[], Optimizer]:
+    """Makes optimizers like this one, which share no variables.
+
+    Raises:
+        SpecError: the spec is invalid.
+    """
+    optimizer = Optimizer.from_spec(spec, path=f"{scope}.optimizer_spec")
+    return lambda: optimizer.copy(scope="optimizer")

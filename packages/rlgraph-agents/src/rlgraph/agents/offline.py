@@ -49,11 +49,12 @@ def _import_data_set(agent: Agent, place: str | Path) -> int:
     learner = agent.learner
     reader = DataSetReader(agent.state_space, agent.action_space, learner.spec.dtype, learner.graph.masked)
     episodes = reader.read(place)
-    steps, room = sum(len(episode.rewards) for episode in episodes), learner.experience.room
-    if steps > room:
+    lengths = [len(episode.rewards) for episode in episodes]
+    steps, room, needed = sum(lengths), learner.experience.room, learner.experience.room_for(lengths)
+    if needed > room:
         raise InputError(
             f"{place}: the data set has {steps} steps, and the memory keeps {room}: give memory_spec "
-            f'{{"capacity": {steps}}}, or a part of the files'
+            f'{{"capacity": {needed}}}, or a part of the files'
         )
     actor = agent.new_actor(learns=True)
     for episode in episodes:

@@ -24,8 +24,6 @@ from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
 
-ACTIONS = "floats with both bounds, a Dict or Tuple of them, or one category, IntBox(n)"
-
 
 class SAC(Algorithm):
     """Soft actor-critic with an automatic temperature and two critics (Haarnoja et al., 2018).
@@ -56,8 +54,9 @@ class SAC(Algorithm):
         discrete = isinstance(action_space, IntBox) and not action_space.shape and action_space.num_categories
         for path, box in () if discrete else action_space.flatten().items():
             if not isinstance(box, FloatBox) or not box.bounded:
+                expected = "floats with both bounds, a Dict or Tuple of them, or one category, IntBox(n)"
                 given = f"{box!r}{f' in part {path!r}' if path else ''}; PPO takes other actions"
-                raise SpecError(f"expected {ACTIONS}, given {given}", path="action_space")
+                raise SpecError(f"expected {expected}, given {given}", path="action_space")
         layers = network_for(state_space, network_spec)
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)

@@ -25,11 +25,14 @@ class Field(StrEnum):
     """Fields that define groups of runs."""
 
     LABEL, AGENT, ENVIRONMENT, BACKEND, SEED = "label", "agent", "environment", "backend", "seed"
+    CONFIGURATION = "configuration"
 
 
 PANEL = "Use trained agents"
 #: Narrower terminals omit mean and extremes; JSON and CSV always have them.
 WIDE = 100
+#: Texts of at most this length are not folded.
+NARROW = 20
 
 
 def add_to(app: typer.Typer) -> None:
@@ -48,7 +51,9 @@ def compare(
     metric: Annotated[str, typer.Option(help="The column of metrics.csv.")] = "evaluation_return",
     by: Annotated[
         list[Field] | None,
-        typer.Option(help="Field that defines groups; may be repeated. Default: label and environment."),
+        typer.Option(
+            help="Field that defines groups; may be repeated. Default: label, environment and configuration."
+        ),
     ] = None,
     normalize: Annotated[
         list[str] | None,
@@ -73,26 +78,33 @@ def compare(
         read = [read_run(folder, label) for label, folder in places]
         fields = tuple(map(str, by)) if by else GROUPED_BY
         comparison = aggregate(read, metric=metric, by=fields, normalize=scales)
-    if comparison.unfinished:
-        first, others = comparison.unfinished[:3], len(comparison.unfinished) - 3
-        names = ", ".join(str(run.folder) for run in first) + (f" and {others} more" if others > 0 else "")
-        note = f"[yellow]unfinished:[/] {escape(names)}; the curves of their groups end where they do"
-        output.notes.print(note, highlight=False)
     if picture is not None:
         _draw(comparison, picture)
     if csv_file is not None:
         _write_table(comparison, csv_file)
     output.result(_table(comparison), comparison.as_dict())
+    for caution in comparison.cautions:
+        output.notes.print(f"[yellow]caution:[/] {escape(caution)}", highlight=False)
     for file in (picture, csv_file):
         if file is not None:
             output.notes.print(f"wrote {file}", markup=False, soft_wrap=True, highlight=False)
 
 
 def _table(comparison: Comparison) -> Table:
-    keys = list(comparison.groups[0].key)
-    table = Table(box=SIMPLE_HEAD, title=f"{comparison.metric} at the last common step", title_justify="left")
+    keys = [key for key in comparison.groups[0].key if any(group.key[key] for group in comparison.groups)]
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+        title=f"{comparison.metric} at the last common step",
+        title_justify="left",
+    )
     for key in keys:
-        table.add_column(key, overflow="fold", min_width=8)
+        lines = [line for group in comparison.groups for line in group.key[key].split(", ")]
+        fits = max(map(len, lines)) <= NARROW
+        table.add_column(
+            {"configuration": "differs in"}.get(key, key), overflow="fold", no_wrap=fits, min_width=8
+        )
     extremes = ("mean", "min", "max") if output.width >= WIDE else ()
     for name in ("runs", "steps", "IQM", "95 % interval", *extremes):
         table.add_column(name, justify="right", no_wrap=True)
@@ -100,7 +112,12 @@ def _table(comparison: Comparison) -> Table:
         number = _number(row)
         interval = f"{number(row['low'])} .. {number(row['high'])}" if row["runs"] > 1 else "one run"
         cells = [f"[bold]{number(row['iqm'])}[/]", interval, *(number(row[name]) for name in extremes)]
-        table.add_row(*(escape(row[key]) for key in keys), str(row["runs"]), f"{row['steps']:,}", *cells)
+        table.add_row(
+            *(escape(row[key].replace(", ", "\n")) for key in keys),
+            str(row["runs"]),
+            f"{row['steps']:,}",
+            *cells,
+        )
     return table
 
 

@@ -111,7 +111,7 @@ def has_mask_part(states: Space) -> bool:
 
 def check_unmasked(states: Space, info: Any) -> None:
     """Raises `EnvironmentFault` if an environment without masks begins to give them."""
-    if isinstance(info, dict) and NAME in info and not has_mask_part(states):
+    if isinstance(info, dict) and info.get(NAME) is not None and not has_mask_part(states):
         raise EnvironmentFault(
             f"info has {NAME!r}, which that of the first reset had not: give it in every reset and step."
         )

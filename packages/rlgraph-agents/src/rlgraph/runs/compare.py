@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ import numpy as np
 from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
 from rlgraph.runs.aggregate import RESAMPLES, bootstrap_interval, interquartile_mean
+from rlgraph.runs.configuration_differences import difference_texts
 from rlgraph.runs.recorded_run import RecordedRun, find_runs, read_run
 
 #: Default fields that define groups.
-GROUPED_BY = ("label", "environment")
-FIELDS = ("label", "agent", "environment", "backend", "seed")
+GROUPED_BY = ("label", "environment", "configuration")
+FIELDS = ("label", "agent", "environment", "backend", "seed", "configuration")
+#: A group of fewer runs is a caution.
+ENOUGH_RUNS = 5
 #: Number of points of a curve.
 POINTS = 100
 #: Metric -> label of the axis.
@@ -29,7 +33,7 @@ class Group:
     """Runs with equal values of the grouping fields, usually different seeds.
 
     Attributes:
-        key: field -> common value of its runs.
+        key: field -> common value of its runs; ``configuration``: in what it differs from the other groups.
         runs: its runs.
         steps: ``[points]``, environment steps of the curve.
         curve: ``[points]``, interquartile mean over runs of the metric.
@@ -47,7 +51,7 @@ class Group:
 
     @property
     def name(self) -> str:
-        return ", ".join(self.key.values()) or "all runs"
+        return ", ".join(filter(None, self.key.values())) or "all runs"
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,12 @@ class Comparison:
     Attributes:
         metric: the compared column of ``metrics.csv``.
         groups: in the order of their first runs.
-        unfinished: runs that did not finish; the curves of their groups end with them.
+        cautions: what may mislead: unfinished runs, repeated seeds, unequal lengths, few runs; one sentence each.
     """
 
     metric: str
     groups: tuple[Group, ...]
-    unfinished: tuple[RecordedRun, ...]
+    cautions: tuple[str, ...]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per group: key, number of runs, steps, interquartile mean, interval, mean, extremes."""
@@ -96,7 +100,13 @@ class Comparison:
             for group in self.groups
             for run, score in zip(group.runs, group.scores, strict=True)
         ]
-        return {"metric": self.metric, "groups": self.rows(), "runs": runs, "curves": self.curve_rows()}
+        return {
+            "metric": self.metric,
+            "groups": self.rows(),
+            "runs": runs,
+            "curves": self.curve_rows(),
+            "cautions": self.cautions,
+        }
 
 
 def compare(
@@ -115,8 +125,8 @@ def compare(
     Args:
         runs: runs from `read_run`.
         metric: column of ``metrics.csv``.
-        by: fields that define groups: label, agent, environment, backend, seed. Without ``environment`` the
-            environments are the strata of the bootstrap.
+        by: fields that define groups: label, agent, environment, backend, seed, configuration (everything else but the
+            seed and the length). Without ``environment`` the environments are the strata of the bootstrap.
         normalize: environment -> the returns that become 0 and 1; required for pooled environments.
         resamples: number of resamples for the intervals.
 
@@ -125,14 +135,10 @@ def compare(
     """
     runs = list(runs)
     _check(runs, metric, by)
-    grouped: dict[tuple[str, ...], list[RecordedRun]] = {}
-    for run in runs:
-        grouped.setdefault(tuple(str(getattr(run, field)) for field in by), []).append(run)
-    groups = [
-        _group(dict(zip(by, key, strict=True)), members, metric, normalize or {}, resamples)
-        for key, members in grouped.items()
-    ]
-    return Comparison(metric, tuple(groups), tuple(run for run in runs if not run.finished))
+    groups = tuple(
+        _group(key, members, metric, normalize or {}, resamples) for key, members in _grouped(runs, by)
+    )
+    return Comparison(metric, groups, tuple(_cautions(groups)))
 
 
 def collect_runs(arguments: Iterable[str]) -> list[tuple[str | None, Path]]:
@@ -175,6 +181,61 @@ def _check(runs: Sequence[RecordedRun], metric: str, by: Sequence[str]) -> None:
             )
 
 
+def _grouped(
+    runs: Iterable[RecordedRun], by: Sequence[str]
+) -> Iterator[tuple[dict[str, str], list[RecordedRun]]]:
+    """Keys and runs of the groups."""
+    alike: dict[tuple[str, ...], list[list[RecordedRun]]] = {}
+    for run in runs:
+        groups = alike.setdefault(
+            tuple(str(getattr(run, name)) for name in by if name != "configuration"), []
+        )
+        for group in groups:
+            if "configuration" not in by or group[0].configuration == run.configuration:
+                group.append(run)
+                break
+        else:
+            groups.append([run])
+    for values, groups in alike.items():
+        texts = difference_texts([group[0].configuration for group in groups])
+        for group, text in zip(groups, texts, strict=True):
+            others = iter(values)
+            yield {name: text if name == "configuration" else next(others) for name in by}, group
+
+
+def _cautions(groups: Sequence[Group]) -> Iterator[str]:
+    unfinished = [str(run.folder) for group in groups for run in group.runs if not run.finished]
+    if unfinished:
+        yield f"unfinished: {_first(unfinished)}; the curves of their groups end where they do"
+    for group in groups:
+        repeated: dict[str, list[str]] = {}
+        for run in group.runs:
+            repeated.setdefault(json.dumps([run.configuration, run.seed], sort_keys=True), []).append(
+                str(run.folder)
+            )
+        for folders in repeated.values():
+            if len(folders) > 1:
+                yield (
+                    f"{group.name}: {', '.join(folders)} have one seed and one configuration, so they are the same "
+                    "run, counted more than once"
+                )
+        lengths = sorted({run.steps for run in group.runs})
+        if len(lengths) > 1:
+            yield (
+                f"{group.name}: runs of {lengths[0]:,} to {lengths[-1]:,} steps; a finished run keeps its last value, "
+                "and schedules follow the length"
+            )
+    few = [f"{group.name} ({len(group.runs)})" for group in groups if len(group.runs) < ENOUGH_RUNS]
+    if few:
+        yield f"fewer than {ENOUGH_RUNS} runs of a group say little about other seeds: {_first(few)}"
+
+
+def _first(names: Sequence[str], number: int = 3) -> str:
+    """The first of some names, and how many more there are."""
+    more = [f"{len(names) - number} more"] if len(names) > number else []
+    return "; ".join([*names[:number], *more])
+
+
 def _group(
     key: dict[str, str],
     runs: list[RecordedRun],
@@ -190,7 +251,7 @@ def _group(
         raise SpecError(
             f"returns of {', '.join(strata)} would be mixed: tell them apart "
             f"by environment, or say what becomes 0 and 1 in {', '.join(missing)}",
-            path=", ".join(key.values()) or "all runs",
+            path=", ".join(filter(None, key.values())) or "all runs",
         )
     steps = _steps(runs, metric)
     values = [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -26,21 +29,30 @@ def draw_comparison(comparison: Comparison, file: Path) -> None:
     panels: dict[str, list[Group]] = {}
     for group in comparison.groups:
         panels.setdefault(group.key.get("environment", ""), []).append(group)
-    labels = list(dict.fromkeys(_label(group) for group in comparison.groups))
+    labels = _labels(comparison.groups)
+    colours = dict(zip(dict.fromkeys(labels.values()), cycle(COLOURS), strict=False))
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(max(7.0, 4.6 * columns), 4.3 * rows), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)  # needs no window system
     grid = figure.subplots(rows, columns, squeeze=False).flat
-    for axes, (environment, groups) in zip(grid, panels.items(), strict=False):
+    for (environment, groups), axes in zip(panels.items(), grid, strict=False):
         for group in groups:
-            _draw(axes, group, _label(group), COLOURS[labels.index(_label(group)) % len(COLOURS)])
+            label = labels[group.name]
+            _draw(axes, group, label, colours[label])
         axes.set(xlabel="environment steps", title=environment)
         axes.set_ylabel(AXES.get(comparison.metric, comparison.metric))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(loc="best", frameon=False, title="interquartile mean, 95 % band", title_fontsize="small")
+        axes.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.14),  # below, since a band may fill the panel
+            frameon=False,
+            fontsize="small",
+            title="interquartile mean, 95 % band",
+            title_fontsize="small",
+        )
     for axes in list(grid):
         axes.set_visible(False)
     figure.savefig(file)
@@ -54,6 +66,19 @@ def _draw(axes: Axes, group: Group, label: str, colour: str) -> None:
     axes.fill_between(group.steps, group.low, group.high, color=colour, alpha=0.18, linewidth=0)
 
 
-def _label(group: Group) -> str:
-    """The label of a group inside its panel."""
-    return ", ".join(value for field, value in group.key.items() if field != "environment") or "all runs"
+def _labels(groups: Sequence[Group]) -> dict[str, str]:
+    """Name of a group -> its label inside a panel, with agent and backend where these differ between groups."""
+    labels = {}
+    for group in groups:
+        parts = [value for field, value in group.key.items() if field != "environment" and value]
+        for field in ("agent", "backend"):
+            values = {getattr(run, field) for run in group.runs}
+            everywhere = {getattr(run, field) for other in groups for run in other.runs}
+            if (
+                len(everywhere) > 1
+                and len(values) == 1
+                and not values & {*re.split("[=, ]+", " ".join(parts))}
+            ):
+                parts += values
+        labels[group.name] = ", ".join(parts) or "all runs"
+    return labels

@@ -7,30 +7,50 @@ from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from rlgraph.workers.evaluation import Evaluation
+
+TRAINING, EVALUATION = "#4477aa", "#cc6677"
 
 
-def draw_curve(history: Sequence[Mapping[str, float]], file: Path, environment: str, seed: int) -> None:
-    """Draw returns over environment steps.
+def draw_curve(
+    history: Sequence[Mapping[str, float]], evaluations: Sequence[Evaluation], file: Path, title: str
+) -> None:
+    """Draw returns over environment steps: of training, and of evaluations with their spread.
 
     Args:
-        history: reports and evaluations in order, as `RunFolder` keeps them.
+        history: reports in order, as `RunFolder` keeps them.
+        evaluations: evaluations in order.
         file: the PNG to write.
-        environment: named in the title.
-        seed: named in the title.
+        title: names agent, environment, backend and seed.
     """
     figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)  # needs no window system
     axes = figure.add_subplot()
-    for key, label, style in (
-        ("mean_return", "training, mean of the last 100 episodes", {"color": "#4477aa", "linewidth": 1.5}),
-        ("evaluation_return", "evaluation, greedy", {"color": "#cc6677", "marker": "o", "markersize": 4}),
-    ):
-        points = [(row["timesteps"], row[key]) for row in history if key in row]
-        if points:
-            axes.plot(*zip(*points, strict=True), label=label, **style)  # type: ignore[arg-type]
-    axes.set(xlabel="environment steps", ylabel="return", title=f"{environment}, seed {seed}")
+    reports = [(row["timesteps"], row["mean_return"]) for row in history if "mean_return" in row]
+    if reports:
+        axes.plot(
+            *zip(*reports, strict=True), color=TRAINING, label="training: mean of the last 100 episodes"
+        )
+    if evaluations:
+        steps = [each.timesteps for each in evaluations]
+        low, high = zip(*((min(each.returns), max(each.returns)) for each in evaluations), strict=True)
+        means = [each.mean for each in evaluations]
+        axes.plot(steps, means, "o-", markersize=4, color=EVALUATION, label="evaluation, greedy: mean")
+        axes.fill_between(
+            steps,
+            low,
+            high,
+            color=EVALUATION,
+            alpha=0.15,
+            linewidth=0,
+            label="evaluation: worst to best episode",
+        )
+    axes.set(xlabel="environment steps", ylabel="return", title=title)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.grid(alpha=0.3)
-    if axes.lines:
-        axes.legend(loc="best", frameon=False)
+    if reports or evaluations:
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(file)

@@ -13,6 +13,7 @@ import numpy as np
 
 from rlgraph.agents.specs import parse_spec
 from rlgraph.runs.config_file import CONFIG, read_config
+from rlgraph.runs.configuration_differences import configuration
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.records import METRICS_CSV, check_records, csv_rows
 from rlgraph.runs.result_file import read_result
@@ -32,6 +33,7 @@ class RecordedRun:
         seed: root of its random numbers.
         steps: configured environment steps.
         finished: all steps are done, or a stop condition was met.
+        configuration: its document without what may differ between runs of one group, such as the seed.
         metrics: a column of ``metrics.csv`` -> steps ``[n]`` and values ``[n]`` of the rows that have it.
     """
 
@@ -43,6 +45,7 @@ class RecordedRun:
     seed: int
     steps: int
     finished: bool
+    configuration: Mapping[str, Any]
     metrics: Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
@@ -61,6 +64,7 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "run")
     agent, result = str(run.agent.get("type", "agent")), read_result(folder)
+    backend = config["chosen"]["backend"]
     if result is not None and result.is_complete and result.records is not None:
         check_records(folder, result.records, METRICS_CSV)
     return RecordedRun(
@@ -68,10 +72,11 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
         label=label or agent,
         agent=agent,
         environment=environment_name(run.environment),
-        backend=config["chosen"]["backend"],
+        backend=backend,
         seed=run.seed,
         steps=run.steps,
         finished=result is not None and result.is_complete,
+        configuration=configuration(run.model_dump(mode="json"), backend),
         metrics=read_metrics(folder / METRICS_CSV),
     )
 

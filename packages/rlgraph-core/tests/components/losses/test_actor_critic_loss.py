@@ -44,6 +44,14 @@ def test_weights(backend):
     )
 
 
+def test_advantages_of_the_policy_alone(backend):
+    """The targets of the value function are made of the other ones."""
+    test = ComponentTest(ActorCriticLoss(), {**SPACES, "policy_advantages": FLOATS}, backend=backend)
+    items = np.array([4.0 * LN2 + 2.0 - 0.01, 6.0 * LN2 + 0.5 - 0.03])
+    batch = {**BATCH, "policy_advantages": [4.0, 3.0]}
+    test.test(("loss", batch), which="loss_per_item", expected_outputs=items, decimals=5)
+
+
 def test_container_actions_have_joint_probabilities(backend):
     parts = Dict(a=FloatBox(), b=FloatBox(shape=(2,)), add_batch_rank=True)
     test = ComponentTest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -72,7 +72,7 @@ class Experience(ABC):
             slot; else they are single ones ``[B]``.
         memory: the component that keeps records; None: there is none.
         is_prioritized: whether the memory draws by priorities, and gives importance weights.
-        room: steps that the memory keeps.
+        room: steps that the memory keeps, see `room_for`.
         batch_size: number of records that an update draws.
         discount: the factor of the values of next states, where it is the same for all records; None: it is not.
         inserts_steps: whether each step is a record.
@@ -137,6 +137,10 @@ class Experience(ABC):
 
         A round that is returned counts as done.
         """
+
+    def room_for(self, lengths: Iterable[int]) -> int:
+        """The `room` that whole episodes of these lengths need."""
+        return sum(lengths)
 
     def take(self, version: int) -> Fragment:
         """The next fragment, which weights of this version acted.

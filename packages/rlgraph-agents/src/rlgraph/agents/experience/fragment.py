@@ -217,9 +217,9 @@ class FragmentBuffer:
         }
 
     def set_state(self, state: dict[str, Any] | None) -> None:
-        """Continue from what `get_state` gave."""
+        """Continue from what `get_state` gave; what was collected for another length is lost."""
         self.drop()
-        if state is None:
+        if state is None or len(state["fields"]["rewards"]) != self.length:
             return
         self.filled = int(state["filled"])
         self._fields = {"remembered": None, "internal_states": None, **map_arrays(np.copy, state["fields"])}

@@ -28,7 +28,7 @@ class Rollouts(Experience):
     ``begins`` for recurrent networks.
 
     Args:
-        rollout_length: T.
+        rollout_length: T, steps of each environment between two rounds of updates.
         sequence_length: steps of the sequences that recurrent networks are unrolled over, each from the internal states
             that acting had before its first step; it divides T. None: the whole rollout.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,12 @@ class Sequences(Replay):
             "num_records": IntBox(1, None),
             "importance_weights": FloatBox(add_batch_rank=True),
         }
+
+    def room_for(self, lengths: Iterable[int]) -> int:
+        learned, period = self.memory.learned_steps, self.memory.sequence_length - self.memory.overlap
+        # After the first sequence of an episode each has `period` steps more; padding needs room, too.
+        further = (max(-((learned - steps) // period), 0) for steps in lengths)
+        return learned * sum(1 + number for number in further)
 
     def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> SequenceWriter:
         assert insert is not None

@@ -30,7 +30,7 @@ class ActorCriticLoss(PolicyGradientLoss):
         SpecError: a weight below 0.
     """
 
-    item_arguments = ("state_values", "advantages")
+    item_arguments = ("state_values", "advantages", "policy_advantages")
     part_arguments = ("log_probs", "entropy")
 
     def __init__(
@@ -52,6 +52,7 @@ class ActorCriticLoss(PolicyGradientLoss):
         advantages: Any,
         entropy: Any = None,
         time_percentage: Any = None,
+        policy_advantages: Any = None,
     ) -> Any:
         """``{"loss", "policy_loss", "value_loss", "entropy"}``, each ``[B]``; ``loss`` is the weighted sum.
 
@@ -61,8 +62,12 @@ class ActorCriticLoss(PolicyGradientLoss):
             advantages: of the actions, by `state_values` [B].
             entropy: of the policy, as `log_probs`; not needed if its weight is 0.
             time_percentage: the fraction of training done, []; only needed with a schedule.
+            policy_advantages: those of the policy's part, with rewards for exploration for example [B]; default:
+                `advantages`.
         """
-        policy_loss = self._policy_loss(log_probs, advantages)
+        policy_loss = self._policy_loss(
+            log_probs, advantages if policy_advantages is None else policy_advantages
+        )
         return self.with_total(
             policy_loss, self._value_loss(state_values, advantages), entropy, time_percentage
         )

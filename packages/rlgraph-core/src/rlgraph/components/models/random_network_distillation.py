@@ -13,6 +13,7 @@ from rlgraph.components.common.running_moments import merge_rows
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.optimizers.optimizer import Optimizer
+from rlgraph.components.preprocessing.preprocess_layer import check_numeric
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import distillation_error
 from rlgraph.core.functional.weighting import weighted_mean
@@ -40,6 +41,7 @@ class RandomNetworkDistillation(Component):
 
     Raises:
         SpecError: a number out of its range, or an invalid spec.
+        SpaceError: text.
     """
 
     def __init__(
@@ -59,6 +61,11 @@ class RandomNetworkDistillation(Component):
         self.predictor = _Features(network.copy(scope="network"), hidden, num_features, "predictor")
         self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
         super().__init__(self.target, self.predictor, self.optimizer, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if "states" in input_spaces:
+            for path, box in input_spaces["states"].flatten().items():
+                check_numeric(box, f"states/{path}".rstrip("/"))
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         self.count: dict[str, Any] = {}

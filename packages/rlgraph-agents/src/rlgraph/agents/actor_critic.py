@@ -1,0 +1,96 @@
+"""What algorithms that learn from rollouts with a policy and a value function have in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.default_network import network_for
+from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
+from rlgraph.components import GeneralizedAdvantageEstimation, Optimizer, Policy, ValueFunction
+from rlgraph.core import graph_fn
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.spaces import Space
+
+
+class ActorCritic(Algorithm):
+    """A policy, a value function, advantages, and one optimizer; a subclass adds a loss and writes `update`.
+
+    Args:
+        state_space, action_space: the task, as the policy sees it.
+        scope: name of the algorithm; default: that of the class in lower case.
+        discount, gae_lambda: of the advantages; a lambda of 0 uses one-step errors, of 1 whole returns.
+        network_spec: layers of the policy; default: what suits the states, see `default_network`.
+        value_network_spec: layers of the value function; default: those of the policy.
+        optimizer_spec: one optimizer for both; default: Adam.
+        intrinsic_reward: rewards for exploration, ``"rnd"`` or ``"icm"`` or a spec of these; None: none.
+
+    Attributes:
+        default_optimizer: the type of an `optimizer_spec` without one.
+    """
+
+    experience = Rollouts.of("discount")
+    default_optimizer: ClassVar[str] = "adam"
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        scope: str = "",
+        /,
+        *,
+        discount: float = 0.99,
+        gae_lambda: float = 0.95,
+        network_spec: NetworkSpec = None,
+        value_network_spec: NetworkSpec = None,
+        optimizer_spec: ComponentSpec = None,
+        intrinsic_reward: ComponentSpec = None,
+    ):
+        layers = network_for(state_space, network_spec)
+        self.policy = Policy(layers, action_space)
+        layers = layers if value_network_spec is None else network_for(state_space, value_network_spec)
+        self.value_function = ValueFunction(layers)
+        self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
+        self.optimizer = Optimizer.from_spec(
+            optimizer_spec, path="optimizer_spec", default=self.default_optimizer
+        )
+        self.intrinsic = IntrinsicRewards.for_agent(
+            intrinsic_reward, layers, action_space, gae_lambda, self.optimizer
+        )
+        parts = (self.policy, self.value_function, self.gae, self.optimizer, self.intrinsic)
+        super().__init__(*filter(None, parts), scope=scope)
+
+    def evaluated(self, records: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is known of a rollout ``[T, N]`` before the algorithm learns from it, for use in `update`.
+
+        Returns:
+            ``"values"`` and ``"advantages"``, with intrinsic rewards also ``"policy_advantages"``, those of both kinds
+            of rewards, and what `descend` needs of them; and metrics.
+        """
+        fields, metrics = ({}, {}) if self.intrinsic is None else self.intrinsic.explore(records)
+        observations = records["observations"]
+        found = self.value_function.get_values_of_transitions(observations, records["next_observations"])
+        values, given = found["state_values"], (records[name] for name in ("rewards", "terminals", "ends"))
+        advantages = self.gae.calc_gae_values(values, *given, found["next_state_values"])
+        fields |= {"values": values, "advantages": advantages}
+        if self.intrinsic is not None:
+            fields["policy_advantages"] = self._sum(advantages, fields.pop("intrinsic_advantages"))
+        return fields, metrics
+
+    @graph_fn
+    def _sum(self, ops: Any, advantages: Any, intrinsic: Any) -> Any:
+        return advantages + intrinsic
+
+    def descend(self, losses: Any, records: Any, time_percentage: Any) -> dict[str, Any]:
+        """One step of the optimizer on ``losses["loss"]`` []; returns the losses, for use in API methods.
+
+        Args:
+            losses: what a loss returns.
+            records: those that the loss is of, with the fields of `evaluated`.
+            time_percentage: how much of training is done, [].
+        """
+        policy, values = (x.variables(trainable_only=True) for x in (self.policy, self.value_function))
+        self.optimizer.step(policy + values, losses["loss"], time_percentage)
+        numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
+        return numbers if self.intrinsic is None else numbers | self.intrinsic.step(records, time_percentage)
