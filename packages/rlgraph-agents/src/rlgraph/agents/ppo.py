@@ -22,7 +22,8 @@ class PPO(ActorCritic):
         weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         num_epochs, num_minibatches: passes over a rollout, and parts of it with one update each.
         kl_limit: an update ends once the divergence from the policy that acted exceeds it; None: never.
-        standardize_advantages: what the advantages get mean 0 and deviation 1 of; False: they stay.
+        standardize_advantages: whether the advantages of a minibatch or of the whole ``"batch"`` get mean 0 and
+            deviation 1; False: they stay.
     """
 
     def __init__(

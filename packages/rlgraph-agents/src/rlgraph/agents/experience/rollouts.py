@@ -27,7 +27,7 @@ class Rollouts(Experience):
     ``begins`` for recurrent networks.
 
     Args:
-        rollout_length: T.
+        rollout_length: T, the steps of each environment in one update.
     """
 
     is_sequential = True
