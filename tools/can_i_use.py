@@ -2,8 +2,8 @@
 """The table "Can I use ...?" of every agent: written into the documentation, and tried out.
 
 What the table says is what `Agent.check_spec` answers. ``--write`` writes the page; ``--sweep`` trains random
-combinations of agent, actions, states and features for some seconds, and counts those that were neither refused when
-they were made nor trained. It needs rlgraph-agents.
+combinations of agent, actions, states, features and autoreset mode for some seconds, and lists those that were neither
+refused when they were made nor trained. It needs rlgraph-agents.
 
     .venvs/dev/bin/python tools/can_i_use.py --write
     .venvs/dev/bin/python tools/can_i_use.py --sweep 120 --backend torch
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -21,13 +22,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from rlgraph.agents import Agent
 from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.environments import Environment
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces.gymnasium import to_gymnasium
+from rlgraph.workers import record_data_set
 
 PAGE = Path(__file__).parents[1] / "docs" / "can_i_use.md"
 FIRST = ("dqn", "ppo", "a2c", "sac", "bc", "random")
@@ -58,6 +63,10 @@ FEATURES: dict[str, tuple[dict[str, Any], str]] = {
     "previous action and reward": ({"previous_action_and_reward": True}, "partially_observable_tasks"),
     "normalized observations": ({"normalize_states": True}, "normalization"),
     "scaled rewards": ({"scale_rewards": True}, "normalization"),
+    "stacks of states": (
+        {"preprocessing_spec": [{"type": "sequence", "sequence_length": 2}]},
+        "preprocessing",
+    ),
 }
 #: Two features that exclude each other are refused with one of these.
 EXCEPTIONS = ("there is no default network", "the states have none")
@@ -185,16 +194,46 @@ class RandomTask(Environment):
         return self._state(), float(self._rng.random()), self._time % 7 == 0, self._time % 11 == 0, {}
 
 
+class GymTask(gymnasium.Env[Any, Any]):
+    """A `RandomTask` as an environment of Gymnasium."""
+
+    def __init__(self, states: Space, actions: Space) -> None:
+        self._task = RandomTask(states, actions)
+        self.observation_space, self.action_space = to_gymnasium(states), to_gymnasium(actions)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        return self._task.reset(seed), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return self._task.step(action)
+
+
 def outcome(
-    name: str, states: str, actions: str, features: tuple[str, ...], backend: str, timesteps: int = 200
+    name: str,
+    states: str,
+    actions: str,
+    features: tuple[str, ...],
+    backend: str,
+    timesteps: int = 200,
+    mode: AutoresetMode | None = None,
 ) -> str:
-    """``"trained"``, ``"refused"``, or what was wrong: neither, or a refusal that the table does not tell of."""
+    """``"trained"``, ``"refused"``, or what was wrong: neither, or a refusal that the table does not tell of.
+
+    Args:
+        name: of the agent.
+        states, actions, features: names in the table.
+        backend: that trains.
+        timesteps: of two environments; agents that learn from data sets do an update for ten of them.
+        mode: how a vector environment of Gymnasium resets; None: the environments are RLgraph's.
+    """
     spec, seen = spec_of(name, STATES[states], ACTIONS[actions], features)
-    options = parameters_of(registry("rlgraph.agents").load(name)).named
+    kind = registry("rlgraph.agents").load(name)
+    options = parameters_of(kind).named
     spec |= {option: value for option, value in SMALL.items() if option in options}
     if "recurrent layers" in features and "memory_spec" in options:
         spec["memory_spec"] = {"sequence_length": 4, "burn_in": 1, "overlap": 2, "capacity": 50}
-    env = partial(RandomTask, seen, ACTIONS[actions])
+    task = partial(RandomTask if mode is None else GymTask, seen, ACTIONS[actions])
+    env: Any = task if mode is None else SyncVectorEnv([task, task], autoreset_mode=mode)
     try:
         agent = Agent.from_spec(spec, env=env, backend=backend, seed=1)
     except RLGraphError as error:
@@ -210,7 +249,12 @@ def outcome(
     except Exception as error:
         return f"when made, {type(error).__name__}: {error}"
     try:
-        agent.learn(timesteps, num_envs=2)
+        if kind.algorithm_class.experience.kind.is_recorded:
+            with tempfile.TemporaryDirectory() as folder:
+                data = record_data_set(agent, task, 4, Path(folder) / "data.npz")
+                agent.learn(updates=timesteps // 10, data=data)
+        else:
+            agent.learn(timesteps, num_envs=2)
     except Exception as error:
         return f"in training, {type(error).__name__}: {error}"
     return "trained"
@@ -228,10 +272,12 @@ def sweep(seconds: float, backend: str, seed: int) -> list[str]:
             isinstance(actions, IntBox) or "category" in given or isinstance(actions, Dict)
         ):
             continue  # such actions have no masks
-        result = outcome(name, what, given, features, backend)
+        # Gymnasium has no bool: it is a category there, which agents may take that refuse bools.
+        mode = rng.choice([None, *AutoresetMode]) if given != "a bool" else None
+        result = outcome(name, what, given, features, backend, mode=mode)
         counts[result if result in ("trained", "refused") else "wrong"] += 1
         if result not in ("trained", "refused"):
-            found.append(f"{name}, {what}, {given}, {', '.join(features)}: {result}")
+            found.append(f"{name}, {what}, {given}, {', '.join(features)}, {mode}: {result}")
     print(dict(counts))
     return found
 

@@ -4,7 +4,8 @@ Trains a run's document with every seed, in this process and one after the other
 a file of results. The judged policy plays greedily, in episodes never used before: the last policy, or the best of the
 evaluations if the document has some. A file of results holds its document, so it can be given in place of one.
 
-Documents are tuned on seeds from 101 on; seeds 1 to 5 are reported, every one of them.
+Documents are tuned on seeds from 101 on; seeds 1 to 5 are reported, every one of them. They may name the wrapper in
+`badly_scaled.py`.
 
     python tools/benchmarks/learning.py run.yaml --backend torch --results docs/agents/results/ppo_cartpole_v1.json
     python tools/benchmarks/learning.py docs/agents/results/ppo_cartpole_v1.json --backend tf
@@ -20,6 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rlgraph.core import allow_imports
 from rlgraph.runs.configuration import read_document
 from rlgraph.runs.provenance import provenance
 from rlgraph.runs.training import train
@@ -50,6 +52,7 @@ def measure(document: Mapping[str, Any], backend: str, compiled: bool, seed: int
     }
 
 
+@allow_imports("badly_scaled")
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

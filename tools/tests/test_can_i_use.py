@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from gymnasium.vector import AutoresetMode
 
 from can_i_use import ACTIONS, FEATURES, PAGE, STATES, outcome, page, refusal
 
@@ -14,19 +15,25 @@ def test_the_page_is_the_present_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "states", "actions"),
+    ("agent", "states", "actions", "mode"),
     [
         (
             "ppo",
             "a `Dict` or `Tuple` of vectors and categories",
             "a `Dict` or `Tuple` of categories and floats",
+            AutoresetMode.NEXT_STEP,
         ),
-        ("dqn", "a vector", "several categories (MultiDiscrete)"),
-        ("sac", "a vector", "one category"),
+        ("dqn", "a vector", "several categories (MultiDiscrete)", AutoresetMode.SAME_STEP),
+        ("sac", "a vector", "one category", AutoresetMode.DISABLED),
     ],
 )
-def test_everything_at_once_trains(agent: str, states: str, actions: str) -> None:
-    assert outcome(agent, states, actions, ALL, "torch", timesteps=40) == "trained"
+def test_everything_at_once_trains(agent: str, states: str, actions: str, mode: AutoresetMode) -> None:
+    assert outcome(agent, states, actions, ALL, "torch", timesteps=40, mode=mode) == "trained"
+
+
+def test_what_learns_from_data_trains() -> None:
+    features = tuple(name for name in ALL if name not in ("recurrent layers", "scaled rewards"))
+    assert outcome("bc", "a vector", "one category", features, "torch", timesteps=40) == "trained"
 
 
 def test_what_the_table_refuses_is_refused() -> None:

@@ -112,7 +112,7 @@ def test_each_part_counts():
 
 def test_layers_on_vectors_stay_as_they_are():
     assert network_for(FloatBox(shape=(4,)), [8]) == [8]
-    assert network_for(FloatBox(shape=(2, 4)), [8]) == [8]
+    assert network_for(FloatBox(shape=(2, 4)), [8]) == [{"type": "reshape", "flatten": True}, 8]
     own = [{"type": "reshape", "flatten": True}, 8]
     assert network_for(IntBox(4), own) is own
     given = {"type": "multi_input_stream_network"}

@@ -49,7 +49,8 @@ class Actor:
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
         self.masked, self.seen_masked = graph.masked, graph.seen_masked
         self._dtype = executor.execution.dtype
-        self._graph, self._previous_steps = graph, graph.previous
+        #: The root component.
+        self.graph, self._previous_steps = graph, graph.previous
         self._weights = executor.flat_weights(methods)
         self.time_percentage = np.zeros((), self._dtype)
         #: Version of the weights.
@@ -138,7 +139,7 @@ class Actor:
         seen = self._preprocessed(states, slots, learns)
         if self._previous is None:
             return seen
-        return self._graph.with_previous(seen, self._previous if slots is None else self._previous[slots])
+        return self.graph.with_previous(seen, self._previous if slots is None else self._previous[slots])
 
     def _preprocessed(self, states: Any, slots: Any, learns: bool) -> Any:
         program = self._preprocess if learns else self._preprocess_frozen

@@ -63,14 +63,14 @@ def network_for(space: Space, network_spec: Any) -> Any:
     """The spec of a network for states of `space`: `network_spec`, or `default_network` if that is None.
 
     A list that begins with a dense or recurrent layer, such as ``[64, 64]``, is what comes after the features: those
-    of `default_network` are computed first, unless states are floats ``[N]`` or ``[M, N]``, which such layers take.
+    of `default_network` are computed first, unless states are floats ``[N]``, which such layers take.
 
     Raises:
         SpecError: as `default_network`.
     """
     if network_spec is None:
         return default_network(space)
-    if _begins_on_features(network_spec) and not (isinstance(space, FloatBox) and space.rank in (1, 2)):
+    if _begins_on_features(network_spec) and not (isinstance(space, FloatBox) and space.rank == 1):
         return [*_features(space), *network_spec]
     return network_spec
 

@@ -240,6 +240,21 @@ class Learner:
         self._newest[origin.actor] = origin
         return True
 
+    def learn_from(self, fragments: Sequence[Fragment]) -> dict[str, float] | None:
+        """Take in fragments of one round, in this order, and do the updates that they make due.
+
+        Returns:
+            The results of the last update; None if none was due.
+
+        Raises:
+            InputError: one is of another version of the weights, which a rollout must not be.
+        """
+        if self.graph.memory is None:
+            return self.update(fragments)
+        for fragment in fragments:
+            self.insert(fragment)
+        return self.update_if_due()
+
     def insert(self, fragment: Fragment) -> bool:
         """Put the steps of a fragment into the memory; whether it was new."""
         assert self.graph.memory is not None

@@ -128,7 +128,7 @@ class FragmentSampler(Sampler):
         length: steps of a fragment.
         number: of the actor.
         incarnation: how often it was started again.
-        every_internal_state: of the learner's experience.
+        internal_state_interval: of the learner's experience.
     """
 
     def __init__(
@@ -138,9 +138,9 @@ class FragmentSampler(Sampler):
         length: int,
         number: int = 0,
         incarnation: int = 0,
-        every_internal_state: bool = False,
+        internal_state_interval: int | None = None,
     ):
-        self._buffer = FragmentBuffer(length, every_internal_state)
+        self._buffer = FragmentBuffer(length, internal_state_interval)
         super().__init__(actor, environments, self._buffer.cut)
         self._origin = Origin(number, incarnation, 0)
 

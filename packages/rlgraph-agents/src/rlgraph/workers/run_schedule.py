@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rlgraph.workers.report import Report
 
 if TYPE_CHECKING:
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 
 class RunSchedule:
@@ -31,7 +31,7 @@ class RunSchedule:
         episodes_before, updates_before, evaluations_before: what worker and agent had done before the run.
     """
 
-    def __init__(self, worker: SingleThreadedWorker):
+    def __init__(self, worker: Worker):
         self.done = 0
         self.next_event: float = inf
         self.environments: list[Any] | None = None
@@ -75,9 +75,13 @@ class RunSchedule:
     @property
     def fraction(self) -> float:
         """How much of the run is done, or of the steps that schedules run over, 0 to 1."""
+        return self.fraction_at(self.done)
+
+    def fraction_at(self, done: int) -> float:
+        """`fraction` when `done` steps were done."""
         if self._counts_episodes:
             return min(self._worker.episodes_of_run / self.episodes, 1.0)
-        fraction = (self.done + self._done_before) / self._span
+        fraction = (done + self._done_before) / self._span
         return fraction if fraction < 1.0 else 1.0
 
     def stop_if(self, wanted: bool) -> None:

@@ -200,6 +200,43 @@ def test_resets_begin_new_sequences(make, by_loops, backend):
     test.test(("call", given), expected_outputs=(outputs.swapaxes(0, 1), states))
 
 
+class Parts(Component):
+    """Sequences in parts, each from its own states."""
+
+    def __init__(self, layer):
+        self.layer = layer
+        super().__init__(layer, scope="parts")
+
+    @rlgraph_api
+    def last(self, x, states):
+        return self.layer.call(x, states)
+
+    @rlgraph_api
+    def every(self, x, states):
+        return self.layer.call(x, states, every_step=True)
+
+
+@pytest.mark.parametrize(("layer", "by_loops", "number"), [(LSTM, lstm_by_loops, 2), (GRU, gru_by_loops, 1)])
+def test_states_before_parts_of_sequences(layer, by_loops, number, backend):
+    """Two parts of two steps, each from its own states."""
+    space = FloatBox(shape=(UNITS,), add_batch_rank=True, add_time_rank="parts", time_major=True)
+    given = np.random.default_rng(1).normal(size=(number, 2, BATCH, UNITS)).astype(np.float32)
+    before = tuple(given) if number == 2 else given[0]
+    spaces = {"x": TIME_MAJOR, "states": Tuple(space, space) if number == 2 else space}
+    test = ComponentTest(Parts(layer(UNITS)), spaces, backend=backend)
+    weights = {name.removeprefix("parts/"): value for name, value in test.read_variable_values().items()}
+    outputs, last = test.test("last", X, before)
+    for i, steps in enumerate((slice(0, 2), slice(2, 4))):
+        expected, after = by_loops(weights, X[steps], *given[:, i])
+        np.testing.assert_allclose(outputs[steps], expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(last, after, rtol=0, atol=1e-5)
+    _, every = test.test("every", X, before)
+    np.testing.assert_allclose(every[-1] if number == 2 else every, outputs)
+    with pytest.raises(SpaceError, match="time-major inputs without lengths beside states of parts"):
+        refused = {"inputs": BATCH_MAJOR, layer.states_argument: spaces["states"]}
+        ComponentTest(layer(UNITS), refused, backend=backend)
+
+
 def test_the_last_output_is_that_of_the_last_step_that_counts(backend):
     spaces = {"inputs": TIME_MAJOR, "sequence_length": LENGTHS}
     lengths = np.array([2, 1, 4])

@@ -13,7 +13,10 @@ from rlgraph.components.layers.lstm import LSTM
 
 
 def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
-    """`LSTM._call` by torch's LSTM where oneDNN computes it: last states, no peepholes, clipping, lengths or resets."""
+    """`LSTM._call` by torch's LSTM where oneDNN computes it: last states, whole sequences without lengths and resets.
+
+    It has no peepholes and no clipping.
+    """
     single_source = partial(LSTM._call.function, self, ops)
     # On a GPU it would be cuDNN, which rounds to fewer bits (TF32).
     if self.use_peepholes or self.cell_clip is not None or self.weights.device.type != "cpu":
@@ -30,6 +33,7 @@ def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
         every_step: bool | None,
     ) -> tuple[Tensor, ...]:
         is_plain = sequence_length is None and resets is None and not every_step
+        is_plain = is_plain and (states is None or states[0].ndim == 2)
         if not (space.has_time_rank and is_plain) or inputs.numel() == 0:
             return single_source(space, inputs, states, sequence_length, resets, every_step)
         is_time_major = space.time_major
