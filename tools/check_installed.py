@@ -217,6 +217,28 @@ def agents(extras: frozenset[str]) -> None:
             _refused(f"rlgraph-agents[{extra}]", function)
 
 
+def dist(extras: frozenset[str]) -> None:
+    """PPO learns from two actors, of this process and of Ray."""
+    from rlgraph.core import registry
+
+    assert "ray" not in sys.modules, "importing rlgraph.execution imports Ray"
+    (backend,) = {*registry("rlgraph.backends").names()} - {"numpy"}
+    train = [
+        "train",
+        "--agent",
+        "ppo",
+        "--env",
+        "CartPole-v1",
+        "--backend",
+        backend,
+        "--steps",
+        "4096",
+        "--quiet",
+    ]
+    for engine in ("in_process", "ray"):
+        _rlgraph(*train, "--actors", "2", "--executor", engine, "--folder", engine)
+
+
 def _rlgraph(*arguments: str, refused: str = "") -> None:
     """Runs the installed command; raises RuntimeError with what it prints when it fails."""
     command = [str(Path(sys.executable).with_name("rlgraph")), *arguments]
@@ -234,6 +256,7 @@ CHECKS: dict[str, Callable[[frozenset[str]], None]] = {
     "tf": tf,
     "backend": backend,
     "agents": agents,
+    "dist": dist,
 }
 
 if __name__ == "__main__":

@@ -8,21 +8,16 @@ from typing import Any
 import numpy as np
 import torch
 from flat_torch import ONE, Moments, Parameters, flatten, run_backward
-from recurrent_update import DISCOUNT, ENTROPY_WEIGHT, EPSILON, LEARNING_RATE, UNITS, VALUE_WEIGHT
+from recurrent_update import (
+    DISCOUNT,
+    ENTROPY_WEIGHT,
+    EPSILON,
+    LEARNING_RATE,
+    NAMES,
+    UNITS,
+    VALUE_WEIGHT,
+)
 from torch import Tensor
-
-NAMES = [
-    *(
-        f"a2c/{part}/network/{name}"
-        for part in ("policy", "value-function")
-        for name in (
-            *("dense-0/weights", "dense-0/biases"),
-            *("lstm-1/weights", "lstm-1/recurrent_weights", "lstm-1/biases"),
-        )
-    ),
-    *(f"a2c/policy/action-adapter/action-layer/{kind}" for kind in ("weights", "biases")),
-    *(f"a2c/value-function/value-layer/{kind}" for kind in ("weights", "biases")),
-]
 
 addmm = torch.addmm
 

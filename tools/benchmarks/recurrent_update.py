@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from typing import Any
 
@@ -13,6 +14,19 @@ STEPS, ENVIRONMENTS, UNITS = 128, 16, 64
 DISCOUNT, VALUE_WEIGHT, ENTROPY_WEIGHT = 0.99, 0.5, 0.01
 LEARNING_RATE, EPSILON = 3e-4, 1e-5
 BATCHES = 8
+#: The variables that learn.
+NAMES = [
+    *(
+        f"a2c/{part}/network/{name}"
+        for part in ("policy", "value-function")
+        for name in (
+            *("dense-0/weights", "dense-0/biases"),
+            *("lstm-1/weights", "lstm-1/recurrent_weights", "lstm-1/biases"),
+        )
+    ),
+    *(f"a2c/policy/action-adapter/action-layer/{kind}" for kind in ("weights", "biases")),
+    *(f"a2c/value-function/value-layer/{kind}" for kind in ("weights", "biases")),
+]
 
 
 def make_executor(backend: str) -> Any:
@@ -70,14 +84,14 @@ def main() -> None:
     use_one_thread()
     import against_hand
     import numpy as np
-    from recurrent_by_hand_torch import Update
     from subject import DISTRIBUTIONS
 
     batches = [random_batch(seed) for seed in range(BATCHES)]
     executor = make_executor(options.backend)
+    module = importlib.import_module(f"recurrent_by_hand_{options.backend}")
     program, progress = executor.program("update"), np.zeros((), np.float32)
     subjects: dict[str, Any] = {
-        "by hand": Update(executor.get_weights()),
+        "by hand": module.Update(executor.get_weights()),
         "rlgraph": lambda batch: program(batch["records"], batch["beginnings"], progress)["loss"],
     }
     title = f"recurrent update of A2C, {options.backend}"

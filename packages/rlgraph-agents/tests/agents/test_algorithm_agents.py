@@ -31,6 +31,7 @@ SMALL = {
     "num_minibatches": 2,
 }
 RECURRENT = {**SMALL, "network_spec": [{"type": "lstm", "units": 6}]}
+PARTS = {**RECURRENT, "sequence_length": 4, "num_minibatches": 8, "normalize_states": True}
 NORMALIZED = {**SMALL, "normalize_states": True, "scale_rewards": True}
 
 
@@ -259,7 +260,7 @@ def test_get_actions_remembers_each_environment(backend):
 # Resuming.
 
 
-@pytest.mark.parametrize("spec", [SMALL, RECURRENT], ids=["dense", "lstm"])
+@pytest.mark.parametrize("spec", [SMALL, PARTS], ids=["dense", "parts"])
 def test_a_rollout_that_is_half_filled_continues(backend, spec, tmp_path):
     """`learn` ends within a rollout; another agent that loads its checkpoint has the rest of it."""
     env = {"type": "deterministic", "steps_to_terminal": 7}
@@ -286,23 +287,76 @@ def test_episodes_are_cut_between_two_calls(one_backend):
     assert fields["begins"][5].tolist() == [True, True]
 
 
+# Rollouts in parts.
+
+
+@pytest.mark.parametrize(("kind", "options"), [("ppo", {"num_minibatches": 2}), ("a2c", {})])
+def test_a_part_as_long_as_the_rollout_changes_nothing(backend, kind, options):
+    spec = {"network_spec": RECURRENT["network_spec"], "rollout_length": 8, **options}
+    whole, part = (make(backend, {**spec, **more}, kind, seed=5) for more in ({}, {"sequence_length": 8}))
+    for agent in (whole, part):
+        agent.learn(16, num_envs=2)
+    assert part.updates == 1
+    assert same_weights(whole, part)
+
+
+def test_parts_cut_gradients_and_nothing_else(backend):
+    """A2C's loss is that of whole rollouts; without memory, recurrent weights of 0, the update is, too."""
+    spec = {"network_spec": [{"type": "gru", "units": 3}], "rollout_length": 8}
+    options = {"optimizer_spec": {"type": "sgd", "learning_rate": 0.1}}
+    one, other = (
+        make(backend, {**spec, **options, **more}, "a2c", seed=5) for more in ({}, {"sequence_length": 2})
+    )
+    start = one.get_weights()
+    losses = [agent.learn(16, num_envs=2) and agent.learner.version for agent in (one, other)]
+    assert losses == [1, 1]
+    changes = [{n: x - start[n] for n, x in agent.get_weights().items()} for agent in (one, other)]
+    for name, change in changes[0].items():
+        is_cut = "gru" in name
+        assert np.allclose(change, changes[1][name], rtol=0, atol=1e-12) != is_cut, name
+
+
+def test_lengths_of_parts_that_do_not_do(one_backend):
+    for length, message in (
+        (5, "expected a number that divides rollout_length, 16, given 5"),
+        (0, "integer >= 1"),
+    ):
+        with pytest.raises(SpecError, match=f"sequence_length: .*{message}"):
+            make(one_backend, {**PARTS, "sequence_length": length})
+    with pytest.raises(SpecError, match="sequence_length: expected recurrent layers"):
+        make(one_backend, {**SMALL, "sequence_length": 4})
+    agent = make(one_backend, {**PARTS, "num_minibatches": 9})
+    with pytest.raises(
+        InputError, match="num_minibatches: expected at most 8, given 9: there are 8 sequences"
+    ):
+        agent.learn(32, num_envs=2)
+    spec, environments = agent.learner.spec, make_vector_env("CartPole-v1", 2)
+    sampler = FragmentSampler(spec.build(), environments, 16)
+    with pytest.raises(InputError, match="sequence_length: expected .* 4 sequences of a fragment, given 1"):
+        agent.learner.update([sampler.collect()])
+
+
 # An actor alone.
 
 
-@pytest.mark.parametrize("spec", [SMALL, RECURRENT, NORMALIZED], ids=["dense", "lstm", "normalized"])
+@pytest.mark.parametrize("spec", [SMALL, PARTS, NORMALIZED], ids=["dense", "parts", "normalized"])
 def test_a_learner_fed_by_an_actor_alone_equals_local_learning(backend, spec):
     agent = make(backend, spec, seed=7, acting="numpy")
     agent.learn(4 * 16 * 3, num_envs=4)
     environments = make_vector_env("CartPole-v1", 4)
     actor_spec = pickle.loads(pickle.dumps(agent.learner.spec))
-    learner = Learner(actor_spec, Rollouts(rollout_length=16), backend)
+    learner = Learner(
+        actor_spec, Rollouts(rollout_length=16, sequence_length=spec.get("sequence_length")), backend
+    )
+    interval = learner.experience.internal_state_interval
     layout = FragmentFormat(
         learner.state_space,
         environments.action_space,
         learner.graph.algorithm.internal_states_space,
         dtype="float64",
+        internal_state_interval=interval,
     )
-    sampler = FragmentSampler(actor_spec.build(), environments, 16)
+    sampler = FragmentSampler(actor_spec.build(), environments, 16, internal_state_interval=interval)
     sampler.reset(seed=7)
     for _ in range(3):
         sampler.actor.set_weights(learner.weights_message())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.core import CapabilityError
+from rlgraph.core import CapabilityError, SpecError
 from rlgraph.spaces import FloatBox, IntBox
 
 
@@ -46,8 +46,47 @@ def test_it_acts_on_the_backend_and_steps_what_trains():
     assert not any("running" in name for name in trainable)
 
 
+def test_ppo_learns_with_it():
+    """Acting has no time rank, and a rollout has one."""
+    nn = pytest.importorskip("torch").nn
+    body = pytest.importorskip("rlgraph.torch").ModuleComponent(
+        nn.Sequential(nn.Linear(4, 8), nn.Tanh()), scope="body"
+    )
+    spec = {"type": "ppo", "network_spec": [body, 8], "rollout_length": 8, "num_epochs": 1, "seed": 0}
+    ppo = Agent.from_spec(spec, env="CartPole-v1", backend="torch")
+    before = ppo.get_weights()["ppo/policy/network/body/0/weight"]
+    ppo.learn(8)
+    assert (ppo.get_weights()["ppo/policy/network/body/0/weight"] != before).any()
+
+
 def test_it_cannot_act_on_numpy():
     with pytest.raises(
         CapabilityError, match="body._evaluate has kernels for torch only: it cannot run on numpy"
     ):
         agent(acting="numpy")
+
+
+@pytest.mark.parametrize("name", ["dqn", "ppo", "sac"])
+@pytest.mark.parametrize("place", ["network_spec", "layer", "class", "preprocessing_spec"])
+def test_a_module_in_the_place_of_a_network_is_answered_with_what_to_write(name, place):
+    nn = pytest.importorskip("torch").nn
+    module = nn.Linear if place == "class" else nn.Sequential(nn.Linear(4, 8))
+    key, value, path = {
+        "network_spec": ("network_spec", module, "network_spec"),
+        "class": ("network_spec", module, "network_spec"),
+        "layer": ("network_spec", [64, module], r"network_spec\[1\]"),
+        "preprocessing_spec": ("preprocessing_spec", [module], r"preprocessing_spec\[0\]"),
+    }[place]
+    spaces = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
+    said = rf"agent\.{path}: .*PyTorch module.*\[ModuleComponent\(module\)\], after from rlgraph.torch import Module"
+    with pytest.raises(SpecError, match=said):
+        Agent.from_spec({"type": name, key: value}, **spaces, backend="numpy")
+
+
+def test_a_keras_model_likewise():
+    layer = type("Layer", (), {"__module__": "keras.src.layers.layer"})  # importing Keras takes seconds
+    spec = {"type": "ppo", "network_spec": type("Sequential", (layer,), {})()}
+    with pytest.raises(
+        SpecError, match="given the Keras layer Sequential.*from rlgraph.tf import ModuleComponent"
+    ):
+        Agent.from_spec(spec, state_space=FloatBox(shape=(4,)), action_space=IntBox(2), backend="numpy")

@@ -10,7 +10,7 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.ppo import PPOAgent
-from rlgraph.agents.presets import _presets_of, find_preset
+from rlgraph.agents.presets import find_preset, presets_of
 from rlgraph.core import SpecError, registry
 from rlgraph.draw import plan_text
 from rlgraph.environments import make_environment
@@ -19,7 +19,7 @@ from rlgraph.runs.schema import run_schema
 
 PONG = {"type": "atari", "game": "Pong"}
 WORLD = {"type": "grid_world", "world": "4x4"}
-SHIPPED = [preset for name in registry("rlgraph.agents").names() for preset in _presets_of(name)]
+SHIPPED = [preset for name in registry("rlgraph.agents").names() for preset in presets_of(name)]
 
 
 def environment_of(preset):

@@ -1,11 +1,12 @@
 """Samplers, apart from agents."""
 
 import numpy as np
+import pytest
 
 from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.ppo import PPOAgent
-from rlgraph.agents.sampler import Sampler
-from rlgraph.environments import Environment, SequentialVectorEnv
+from rlgraph.agents.sampler import FragmentSampler, Sampler
+from rlgraph.environments import Environment, EnvironmentFault, SequentialVectorEnv
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing.environments import CountingEnvironment
@@ -67,6 +68,49 @@ def test_environments_that_got_lost_may_be_a_tuple(monkeypatch):
 
     monkeypatch.setattr(environments, "step", losing)
     assert sampler.step().valid.tolist() == [False, True, False]
+
+
+class Breaking(Environment):
+    """Counts its steps; the state has `width` numbers, and one of them is not finite in step 3."""
+
+    def __init__(self, width, value):
+        super().__init__(FloatBox(shape=(width,)), IntBox(2))
+        self.value = value
+
+    def reset(self, seed=None):
+        self.steps = 0
+        return np.zeros(self.state_space.shape, np.float32)
+
+    def step(self, action):
+        self.steps += 1
+        state = np.full(self.state_space.shape, self.steps, np.float32)
+        if self.steps == 3:
+            state[1] = self.value
+        return state, 0.0, False, False, {}
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("width", [2, 40])
+def test_states_that_are_not_finite(width, value):
+    """They are found whoever collects the steps, few numbers and many."""
+    environments = SequentialVectorEnv([lambda: Breaking(width, value)] * 2)
+    layers = [{"type": "dense", "units": 2}]
+    agent = PPOAgent(FloatBox(shape=(width,)), IntBox(2), backend="numpy", network_spec=layers)
+    sampler = FragmentSampler(agent.new_actor(2), environments, length=5)
+    with pytest.raises(EnvironmentFault, match=rf"Breaking, environment 0, step 3: state\[1\] is {value}"):
+        sampler.collect()
+
+
+def test_messages_count_the_steps_before_a_resume(tmp_path):
+    sampler, other = store_running(tmp_path / "model"), make(2)
+    other.load_model(tmp_path / "model")
+    continued = other.make_sampler(environments := make_vector_env("CartPole-v1", 2))
+    continued.restore(sampler.get_states())
+    continued.step()
+    broken = np.full((2, 4), np.nan, np.float32)
+    with pytest.raises(EnvironmentFault, match="CartPole-v1, environment 0, step 3: "):
+        continued._checks.step(broken, np.zeros(2, bool))
+    environments.terminate()
 
 
 # Preprocessors.

@@ -56,6 +56,40 @@ def test_show(rlgraph, document):
     assert json.loads(rlgraph("config", "show", document, "--set", "discount=0.5", "--json").out) == shown
 
 
+def test_validate(rlgraph, document):
+    outcome = rlgraph("config", "validate", document)
+    assert (outcome.code, outcome.out) == (0, "small.yaml is valid: dqn in deterministic, 12 steps\n")
+    wrong = [
+        "--set",
+        "steps=0",
+        "--set",
+        "discount=high",
+        "--set",
+        "worker.num_env=2",
+        "--set",
+        "backend=nmpy",
+    ]
+    outcome = rlgraph("config", "validate", document, *wrong)
+    assert (outcome.code, outcome.out) == (2, "")
+    for said in (
+        "steps: expected an integer >= 1, given 0",
+        "agent.discount: expected a number, given 'high'",
+        "worker.num_env: there is no such key. Did you mean 'num_envs'?",
+        "backend: unknown backend 'nmpy'. Did you mean 'numpy'?",
+    ):
+        assert said in outcome.err
+    outcome = rlgraph("config", "validate", document, *wrong, "--json")
+    data = json.loads(outcome.out)
+    assert (outcome.code, data["valid"]) == (2, False)
+    assert {fault["path"] for fault in data["faults"]} == {
+        "steps",
+        "agent.discount",
+        "worker.num_env",
+        "backend",
+    }
+    assert rlgraph("config", "validate", "nowhere.yaml").code == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -6,7 +6,9 @@ from copy import copy
 import gymnasium
 import pytest
 
+from rlgraph.agents import Agent
 from rlgraph.core import registry
+from rlgraph.spaces import FloatBox, IntBox
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -61,11 +63,44 @@ def test_a_broken_plugin_leaves_the_others(rlgraph, monkeypatch, kind):
     assert outcome.code == 2 and "No module named 'no_such_package'" in outcome.err
 
 
-def test_the_options_of_an_agent(rlgraph):
-    outcome = rlgraph("agents", "dqn")
-    assert "network_spec" in outcome.out and "state_space" in outcome.out and "required" in outcome.out
-    options = json.loads(rlgraph("agents", "dqn", "--json").out)["options"]
-    assert options["state_space"]["required"] and not options["discount"]["required"]
+def test_one_agent(rlgraph):
+    outcome = rlgraph("agents", "ppo")
+    assert outcome.code == 0
+    lines = [line.rstrip() for line in outcome.out.splitlines()]
+    titles = [line for line in lines if line[:1].strip()]
+    assert titles == [
+        "agent ppo",
+        "Proximal policy optimization (Schulman et al., 2017).",
+        "options of PPO",
+        "options of Rollouts",
+        "options of every agent",
+        "API methods",
+        "papers",
+        "presets",
+        "spec",
+    ]
+    assert "Schulman et al. (2017), https://arxiv.org/abs/1707.06347" in outcome.out
+    assert "ppo/CartPole-v1" in outcome.out and "how far the ratio of new and old" in outcome.out
+
+
+@pytest.mark.parametrize("name", registry("rlgraph.agents").names())
+def test_every_agent_for_machines(rlgraph, name):
+    data = json.loads(rlgraph("agents", name, "--json").out)
+    without = [
+        option for option, entry in data["options"].items() if not (entry["description"] and entry["group"])
+    ]
+    assert data["name"] == name and without == []
+    assert (
+        data["options"]["state_space"]["required"]
+        and data["options"]["seed"]["group"] == "options of every agent"
+    )
+    spaces = {"state_space": FloatBox(shape=(2,)), "action_space": IntBox(2)}
+    Agent.check_spec(data["spec"], **spaces)  # it can be copied as it is
+
+
+def test_a_misspelt_agent(rlgraph):
+    outcome = rlgraph("agents", "poo")
+    assert outcome.code == 2 and "Did you mean 'ppo'?" in outcome.err
 
 
 def test_environments(rlgraph):

@@ -256,6 +256,39 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
     assert "get_q_values" in outcome.out and "insert_records" not in outcome.out
 
 
+def test_graph_and_plan_of_a_run(rlgraph, tiny, undrawn):
+    arguments = [
+        "--agent",
+        tiny(dueling_q=False),
+        "--env",
+        "deterministic",
+        "--backend",
+        "numpy",
+        "--steps",
+        4,
+    ]
+    options = ["--set", "update_spec.do_updates=false", "--folder", "run"]
+    assert rlgraph("train", *arguments, *options).code == 0
+    whole = rlgraph("graph", "run")
+    assert whole.code == 0 and "advantage" not in whole.out  # the default agent is a dueling one
+    assert "advantage" in rlgraph("graph", "--env", "deterministic").out
+    plan = rlgraph("plan", "run", "act")
+    assert plan.code == 0 and "def act(" in plan.out and "advantage" not in plan.out
+    for command, said in (
+        (
+            ["graph", "run", "--agent", "ppo"],
+            "run: a run has its agent and environment: leave out --agent and --env",
+        ),
+        (["graph", "nowhere"], "nowhere is not a run folder"),
+        (["plan", "run"], "expected [RUN] METHOD, such as runs/one update, given run"),
+        (["plan", "run", "a", "b"], "expected [RUN] METHOD"),
+        (["plan", "nowhere", "act"], "nowhere is not a run folder"),
+        (["plan", "run", "acct"], "act"),
+    ):
+        outcome = rlgraph(*command)
+        assert outcome.code == 2 and said in outcome.err
+
+
 # Mistakes.
 
 

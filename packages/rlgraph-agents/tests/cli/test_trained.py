@@ -145,6 +145,16 @@ def test_resume(rlgraph, run, tmp_path):
     assert rlgraph("resume", "nowhere").code == 2
 
 
+def test_fork(rlgraph, run, tmp_path):
+    folder = run(env="deterministic")
+    outcome = rlgraph("resume", folder, "--fork", "new", "--set", "discount=0.5", "--steps", 60, "--json")
+    assert (outcome.code, json.loads(outcome.out)["training"]["timesteps_executed"]) == (0, 60)
+    assert "forking run into new" in outcome.err
+    assert "agent.discount 0.99 -> 0.5" in json.loads(outcome.out)["departures"][0]
+    wrong = rlgraph("resume", folder, "--set", "discount=0.5")
+    assert wrong.code == 2 and "--fork NEW_FOLDER begins a new one with others" in wrong.err
+
+
 def test_a_run_that_was_killed_in_its_closing_evaluation_is_not_finished(rlgraph, run, tmp_path):
     folder = run(env="deterministic")
     (tmp_path / folder / "result.json").unlink()

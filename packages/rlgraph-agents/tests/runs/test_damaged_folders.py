@@ -379,7 +379,7 @@ def test_nothing_is_written_through_a_linked_folder(killed, tmp_path, name):
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda file: os.symlink(file.with_name("outside"), file)])
 def test_a_picture_is_not_written_through_what_is_in_its_place(finished, make, monkeypatch):
-    def draw(history, file, *_):
+    def draw(history, evaluations, file, *_):
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK), "w") as handle:
             handle.write("picture")
 

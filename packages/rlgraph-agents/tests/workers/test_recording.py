@@ -52,7 +52,7 @@ class NeedsPygame(Counting):
 class Always:
     """Does action 0."""
 
-    internal_states = masked = None
+    internal_states, masked, preprocesses = None, None, False
 
     def resize(self, slots):
         pass
@@ -65,9 +65,6 @@ class Always:
 
     def act(self, states, use_exploration=True):
         return np.zeros(len(states), np.int64)
-
-    def rewarded(self, rewards):
-        pass
 
 
 class Actor:

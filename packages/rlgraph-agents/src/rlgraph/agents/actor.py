@@ -49,7 +49,8 @@ class Actor:
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
         self.masked, self.seen_masked = graph.masked, graph.seen_masked
         self._dtype = executor.execution.dtype
-        self._graph, self._previous_steps = graph, graph.previous
+        #: The root component.
+        self.graph, self._previous_steps = graph, graph.previous
         self._weights = executor.flat_weights(methods)
         self.time_percentage = np.zeros((), self._dtype)
         #: Version of the weights.
@@ -67,6 +68,10 @@ class Actor:
         #: Acting method -> the arguments that follow the schedule.
         self._times: dict[str, dict[str, Any]] = {"act": {}, "act_greedily": {}}
         self._times |= {method: {"time_percentage": given} for method in self._timed}
+        #: Whether to explore -> the program that acts, and these arguments.
+        self._acting = {
+            method == "act": (self._programs[method], arguments) for method, arguments in self._times.items()
+        }
 
     def resize(self, slots: int) -> None:
         """Have this number of slots; all of them begin."""
@@ -78,6 +83,8 @@ class Actor:
         self._previous: Any = None
         if self._previous_steps is not None:
             self._previous = np.zeros((slots, self._previous_steps.size), self._dtype)
+        #: Whether acting leaves nothing to be kept.
+        self._keeps_nothing = not self._table and self._previous is None
 
     def have_room(self, slots: int) -> None:
         """Have at least this number of slots; those that are there keep their rows."""
@@ -132,7 +139,7 @@ class Actor:
         seen = self._preprocessed(states, slots, learns)
         if self._previous is None:
             return seen
-        return self._graph.with_previous(seen, self._previous if slots is None else self._previous[slots])
+        return self.graph.with_previous(seen, self._previous if slots is None else self._previous[slots])
 
     def _preprocessed(self, states: Any, slots: Any, learns: bool) -> Any:
         program = self._preprocess if learns else self._preprocess_frozen
@@ -154,28 +161,28 @@ class Actor:
         Raises:
             InputError: the states do not fit their Space, or their number the slots.
         """
-        method = "act" if use_exploration else "act_greedily"
-        if not self._table and self._previous is None:
-            return self._programs[method](states, **self._times[method])["actions"]
-        return self._acted(self._programs[method], method, states, slots)["actions"]
+        program, arguments = self._acting[bool(use_exploration)]
+        if self._keeps_nothing:
+            return program(states, **arguments)["actions"]
+        return self._acted(program, arguments, states, slots)["actions"]
 
     def act_with_extras(
         self, states: Any, use_exploration: bool = True, slots: Any = None
     ) -> tuple[Any, dict[str, Any]]:
         """As `act`, and what else the algorithm returned, from the same draws."""
         method = "act" if use_exploration else "act_greedily"
-        results = self._acted(self._program_with_extras(method), method, states, slots)
+        results = self._acted(self._program_with_extras(method), self._times[method], states, slots)
         return results["actions"], results["extras"]
 
-    def _acted(self, program: Any, method: str, states: Any, slots: Any) -> dict[str, Any]:
+    def _acted(self, program: Any, arguments: dict[str, Any], states: Any, slots: Any) -> dict[str, Any]:
         """The results of an acting program; the table goes on."""
         if not self._table:
-            results: dict[str, Any] = program(states, **self._times[method])
+            results: dict[str, Any] = program(states, **arguments)
         elif slots is None:
-            results = program(states, self._table, **self._times[method])
+            results = program(states, self._table, **arguments)
             self._table = results["internal_states"]
         else:
-            results = program(states, row(self._table, slots), **self._times[method])
+            results = program(states, row(self._table, slots), **arguments)
             self._table = with_rows(self._table, slots, results["internal_states"])
         if self._previous_steps is not None:
             after = self._previous_steps.after(results["actions"], self._dtype)

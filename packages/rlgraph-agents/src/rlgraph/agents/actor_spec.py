@@ -9,6 +9,7 @@ from typing import Any
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.experience.fragment import FragmentFormat
 from rlgraph.agents.masked_states import masked_states
 from rlgraph.agents.previous_steps import PreviousSteps
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
@@ -103,6 +104,23 @@ class ActorSpec:
             backend=backend,
             execution_spec={"seed": self.seed, "dtype": self.dtype},
             api_methods=methods,
+        )
+
+    def fragment_format(
+        self, graph: AgentGraph, internal_state_interval: int | None = None
+    ) -> FragmentFormat:
+        """How fragments of the actor become bytes.
+
+        Args:
+            graph: the root component, of `make_graph`.
+            internal_state_interval: of the learner's experience.
+        """
+        return FragmentFormat(
+            graph.seen_space(self.raw_space),
+            from_spec(self.action_space),
+            graph.algorithm.internal_states_space,
+            dtype=self.dtype,
+            internal_state_interval=internal_state_interval,
         )
 
 

@@ -188,6 +188,20 @@ def take_options(cls: Any, front: Any) -> None:
     cls.__doc__ = "\n".join([summary, "", "Args:", *entries])
 
 
+def option_groups(cls: Any) -> dict[str, list[str]]:
+    """The names of an agent's options: of its algorithm, of its experience, of every agent."""
+    algorithm = cls.algorithm_class
+    kind = algorithm.experience.kind
+    own, experienced = _options_of(algorithm), _options_of(kind)
+    return {
+        f"options of {algorithm.__name__}": list(own),
+        f"options of {kind.__name__}": [name for name in experienced if name not in own],
+        "options of every agent": [
+            name for name in parameters_of(cls).named if name not in (*own, *experienced)
+        ],
+    }
+
+
 def _experience_of(algorithm: type[Algorithm]) -> ExperienceKind:
     """The kind of experience that an algorithm names.
 

@@ -111,17 +111,13 @@ class Learner:
 
     # Steps of this process.
 
-    def add(self, step: VectorStep) -> None:
-        """Take in a step of all of this process's own slots."""
-        self.put(step)
-        self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
-
-    def put(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
-        """Take in a step that is counted already.
+    def add(self, step: VectorStep, slots: np.ndarray | None = None, is_counted: bool = False) -> None:
+        """Take in a step of this process.
 
         Args:
             step: the step.
             slots: the slot of each row; None: all in order.
+            is_counted: whether `steps` has its rows already.
 
         Raises:
             InputError: rollouts need a step of every slot.
@@ -129,6 +125,8 @@ class Learner:
         self._own.add(step, slots)
         if self.statistics is not None:
             self.statistics.add(step, OWN, slots)
+        if not is_counted:
+            self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
 
     def cut(self, slots: Any = None) -> None:
         """The episodes of this process's `slots` (None: all) were cut after their last step."""
@@ -241,6 +239,21 @@ class Learner:
             return False
         self._newest[origin.actor] = origin
         return True
+
+    def learn_from(self, fragments: Sequence[Fragment]) -> dict[str, float] | None:
+        """Take in fragments of one round, in this order, and do the updates that they make due.
+
+        Returns:
+            The results of the last update; None if none was due.
+
+        Raises:
+            InputError: one is of another version of the weights, which a rollout must not be.
+        """
+        if self.graph.memory is None:
+            return self.update(fragments)
+        for fragment in fragments:
+            self.insert(fragment)
+        return self.update_if_due()
 
     def insert(self, fragment: Fragment) -> bool:
         """Put the steps of a fragment into the memory; whether it was new."""

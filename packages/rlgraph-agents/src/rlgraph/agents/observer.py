@@ -161,7 +161,7 @@ class Observer:
             begins = self._take_begins(slots[chosen], ends[chosen])
             step = VectorStep(begins=begins, internal_states=internals or None, **_rows(columns, chosen))
             for complete, its_slots in self._waiting.add(step, slots[chosen]):
-                self._learner.put(complete, its_slots)
+                self._learner.add(complete, its_slots, is_counted=True)
         self._learner.steps += rows
 
     def drop(self, env_id: Any = None) -> None:
@@ -180,7 +180,7 @@ class Observer:
 
     def _put(self, complete: Any) -> None:
         for step, slots in complete:
-            self._learner.put(step, slots)
+            self._learner.add(step, slots, is_counted=True)
 
     def _take_begins(self, slots: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Where a step of `slots` begins episodes; `ends` says where the next one will."""

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from rlgraph.agents.actor_critic import ActorCritic
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
@@ -21,9 +22,13 @@ class PPO(ActorCritic):
         value_clipping: how far values may move from the old ones; None: no limit.
         weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         num_epochs, num_minibatches: passes over a rollout, and parts of it with one update each.
+        sequence_length: steps that recurrent networks are unrolled over, a divisor of `rollout_length`; None: all.
         kl_limit: an update ends once the divergence from the policy that acted exceeds it; None: never.
-        standardize_advantages: what the advantages get mean 0 and deviation 1 of; False: they stay.
+        standardize_advantages: whether the advantages of a minibatch or of the whole ``"batch"`` get mean 0 and
+            deviation 1; False: they stay.
     """
+
+    experience = Rollouts.of("discount", "sequence_length")
 
     def __init__(
         self,
@@ -36,6 +41,7 @@ class PPO(ActorCritic):
         weight_vf: ScheduleSpec = 0.5,
         num_epochs: int = 4,
         num_minibatches: int = 4,
+        sequence_length: int | None = None,
         kl_limit: float | None = None,
         standardize_advantages: Literal["minibatch", "batch", False] = "minibatch",
         **options: Any,
@@ -46,7 +52,7 @@ class PPO(ActorCritic):
         self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf, per_minibatch)
         stop_if = None if kl_limit is None else ("kl", kl_limit)
         columns = self.policy.internal_states_space is not None
-        self.epochs = IterativeOptimization(num_epochs, num_minibatches, sequences=columns, stop_if=stop_if)
+        self.epochs = IterativeOptimization(num_epochs, num_minibatches, columns, stop_if, sequence_length)
         self.add_components(*filter(None, (self.standardize, self.loss, self.epochs)))
 
     @rlgraph_api

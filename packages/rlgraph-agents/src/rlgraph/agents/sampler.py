@@ -11,7 +11,7 @@ from rlgraph.agents.actor import Actor, with_rows
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, Origin
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays, row
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.agents.state_checks import StateChecks
 from rlgraph.environments.vector_env import VectorEnv
 
 
@@ -37,15 +37,15 @@ class Sampler:
         state: Mapping[str, Any] | None = None,
     ):
         self.actor, self.environments, self._cut = actor, environments, cut
+        self._preprocesses, self._is_recurrent = actor.preprocesses, actor.internal_states is not None
         self.states: Any = None
         self._state = state
         self.infos: Sequence[dict[str, Any]] = ()
         actor.resize(environments.num_environments)
+        self._checks = StateChecks(environments, actor.masked)
         #: Where `states` begin an episode; the same array wherever none does.
         self._begins = np.ones(environments.num_environments, bool)
         self._nowhere = np.zeros(environments.num_environments, bool)
-        #: Steps of the running episodes; only counted where states have masks.
-        self._steps = np.zeros(environments.num_environments, np.int64)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode in every environment; those that run are cut."""
@@ -59,13 +59,14 @@ class Sampler:
             return
         self.actor.set_state(self._state.get("actor", {}))  # files keep no empty table
         self.states, self._begins = self._state["states"], self._state["begins"]
+        self._checks.continue_from(self._state.get("steps", 0))
         self._state = None
 
     def get_state(self) -> dict[str, Any] | None:
         """Copies of the actor's table and of the states to act on; None before the first step."""
         if self.states is None:
             return None
-        held = {"states": self.states, "begins": self._begins}
+        held = {"states": self.states, "begins": self._begins, "steps": self._checks.steps}
         return {"actor": self.actor.get_state(), **map_arrays(np.copy, held)}
 
     def get_states(self) -> list[Any] | None:
@@ -77,60 +78,46 @@ class Sampler:
             self._cut(None)
         self._state = None
         self.actor.begin()
-        self._steps[:] = 0
-        self._check_masks(raw)
+        self._checks.begin(slice(None), raw)
         self.states = self.actor.see(raw)
         self._begins = np.ones(self.environments.num_environments, bool)
 
     def step(self, use_exploration: bool = True) -> VectorStep:
         """Act once in every environment."""
         environments, actor, states = self.environments, self.actor, self.states
-        before = actor.internal_states
+        before = actor.internal_states if self._is_recurrent else None
         actions = actor.act(states, use_exploration)
         raw, rewards, terminals, truncations, self.infos = environments.step(actions)
-        actor.rewarded(rewards)
-        valid = None
-        if environments.dropped:
-            valid = np.ones(len(rewards), bool)
-            valid[list(environments.dropped)] = False
-            if lost := [i for i in environments.dropped if i not in environments.idle]:
-                self._cut(lost)
-        final = environments.final_states
-        if actor.masked is not None:
-            self._steps += 1
-            self._steps[list(environments.dropped)] = 0
-            # Nobody acts in a terminal state, which a vector class may show until it resets.
-            self._check_masks(final, terminals)
-            self._steps[terminals | truncations] = 0
-            if final is not raw:
-                self._check_masks(raw)
-        reached = actor.see(final)
+        valid = self._valid() if environments.dropped else None
+        reached = final = environments.final_states
+        self._checks.step(final, terminals)
+        if self._preprocesses:
+            actor.rewarded(rewards)
+            reached = actor.see(final)
         step = VectorStep(
             states, actions, rewards, terminals, truncations, reached, self._begins, valid, before
         )
         self.states, self._begins = reached, self._nowhere
-        if environments.finished or valid is not None:
-            self._begins = begins = (
-                terminals | truncations if valid is None else terminals | truncations | ~valid
-            )
+        if valid is not None or environments.finished:
+            self._begins = begins = terminals | truncations
+            if valid is not None:
+                begins |= ~valid
             begun = np.flatnonzero(begins)
+            self._checks.begin(begun, None if final is raw else raw)
             actor.begin(begun)
-            self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
+            self.states = raw
+            if self._preprocesses:
+                self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
         return step
 
-    def _check_masks(self, raw: Any, exempt: Any = None) -> None:
-        """Check that every state to act on has a legal action, if the states have masks.
-
-        Raises:
-            EnvironmentFault: one has none; names environment and step.
-        """
-        masked = self.actor.masked
-        index = None if masked is None else masked.row_without_actions(raw, exempt)
-        if index is not None:
-            raise EnvironmentFault(
-                f"{self.environments.describe(index)}, step {self._steps[index]}: the action mask allows no action: "
-                "every state in which the episode goes on needs a legal one."
-            )
+    def _valid(self) -> np.ndarray:
+        """Which rows of the last step are steps, where some are not."""
+        environments = self.environments
+        valid = np.ones(environments.num_environments, bool)
+        valid[list(environments.dropped)] = False
+        if lost := [i for i in environments.dropped if i not in environments.idle]:
+            self._cut(lost)
+        return valid
 
 
 class FragmentSampler(Sampler):
@@ -141,7 +128,7 @@ class FragmentSampler(Sampler):
         length: steps of a fragment.
         number: of the actor.
         incarnation: how often it was started again.
-        every_internal_state: of the learner's experience.
+        internal_state_interval: of the learner's experience.
     """
 
     def __init__(
@@ -151,9 +138,9 @@ class FragmentSampler(Sampler):
         length: int,
         number: int = 0,
         incarnation: int = 0,
-        every_internal_state: bool = False,
+        internal_state_interval: int | None = None,
     ):
-        self._buffer = FragmentBuffer(length, every_internal_state)
+        self._buffer = FragmentBuffer(length, internal_state_interval)
         super().__init__(actor, environments, self._buffer.cut)
         self._origin = Origin(number, incarnation, 0)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -13,14 +11,21 @@ from rich.padding import Padding
 from rich.text import Text
 
 from rlgraph.cli.command import command
-from rlgraph.cli.listing import PANEL, rows
+from rlgraph.cli.descriptions import (
+    arguments_table,
+    class_parts,
+    described_arguments,
+    described_class,
+    description,
+    example_spec,
+    rows,
+)
+from rlgraph.cli.listing import PANEL
 from rlgraph.cli.options import names_of
 from rlgraph.cli.output import output
 from rlgraph.core import Component, PluginError, registry
-from rlgraph.core.specs.argument_descriptions import expected_values
-from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
-from rlgraph.draw.component_description import api_methods_of, call_of, kernels_only, papers_of
-from rlgraph.draw.papers import Paper
+from rlgraph.core.specs.parameters import parameters_of, summary_of
+from rlgraph.draw.component_description import kernels_only
 
 GROUP = Component.registry_group
 #: The package prefix of the families of shipped components.
@@ -84,71 +89,25 @@ def _family(target: str) -> str:
 def _one(name: str) -> tuple[RenderableType, dict[str, Any]]:
     kind = registry(GROUP).load(name)
     target = f"{kind.__module__}:{kind.__qualname__}"
+    arguments = described_arguments(kind, parameters_of(Component).named)
     data = {
         "name": name,
         "names": [plugin.name for plugin in registry(GROUP).plugins() if plugin.target == target] or [name],
         "family": _family(target),
         "class": target.replace(":", "."),
         "summary": summary_of(kind),
-        "arguments": dict(_arguments(kind)),
-        **(_of_a_class(kind) if isinstance(kind, type) else {}),
-        "spec": _spec(name, kind),
+        "arguments": arguments,
+        **(
+            {**described_class(kind), "backends": kernels_only(kind) or "all"}
+            if isinstance(kind, type)
+            else {}
+        ),
+        "spec": example_spec(name, arguments),
     }
-    return _shown(data), data
-
-
-def _of_a_class(kind: Any) -> dict[str, Any]:
-    """The part of a description that only classes have."""
-    methods = {m.__name__: {"call": call_of(m), "summary": summary_of(m)} for m in api_methods_of(kind)}
-    papers = [vars(paper) for paper in papers_of(kind)]
-    return {"api_methods": methods, "papers": papers, "backends": kernels_only(kind) or "all"}
-
-
-def _arguments(kind: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The arguments of the constructor, without those of every component."""
-    common, texts = parameters_of(Component).named, descriptions_of(kind)
-    for name, parameter in parameters_of(kind).named.items():
-        if name not in common:
-            required = parameter.default is parameter.empty
-            text = texts.get(name, "")
-            yield (
-                name,
-                {
-                    "type": expected_values(parameter, text),
-                    "required": required,
-                    "default": None if required else parameter.default,
-                    "description": text,
-                },
-            )
-
-
-def _spec(name: str, kind: Any) -> dict[str, Any]:
-    """An example spec with all required keys; placeholders are in angle brackets."""
-    required = {key: f"<{entry['type']}>" for key, entry in _arguments(kind) if entry["required"]}
-    return {"type": name, **required}
-
-
-def _shown(data: dict[str, Any]) -> RenderableType:
-    arguments, methods = rows(), rows()
-    for name, entry in data["arguments"].items():
-        default = "required" if entry["required"] else f"default {entry['default']!r}"
-        arguments.add_row(
-            name, Text.assemble((f"{entry['type']}; {default}", "dim"), "\n", entry["description"])
-        )
-    for entry in data.get("api_methods", {}).values():
-        methods.add_row(Text.assemble(entry["call"], "\n", (f"  {entry['summary']}", "dim")))
-    papers = "\n".join(str(Paper(**paper)) for paper in data.get("papers", ()))
     backends = data.get("backends", "")
-    parts: dict[str, RenderableType] = {
-        "arguments": arguments if data["arguments"] else Text("none of its own"),
-        "API methods": methods if methods.row_count else "",
-        "papers": papers and Text(papers),
+    parts = {
+        "arguments": arguments_table(arguments),
+        **class_parts(data),
         "backends": backends if isinstance(backends, str) else ", ".join(backends),
-        "spec": Text(json.dumps(data["spec"])),
     }
-    lines: list[RenderableType] = [
-        Text.assemble((f"component {', '.join(data['names'])}", "bold"), "\n", data["summary"], "\n")
-    ]
-    for title, part in parts.items():
-        lines += [Text(title, style="bold"), Padding(part, (0, 0, 1, 2))] if part else []
-    return Group(*lines)
+    return description(f"component {', '.join(data['names'])}", data["summary"], parts, data["spec"]), data

@@ -10,6 +10,7 @@ import typer
 import yaml
 
 from rlgraph.cli.command import command
+from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.cli.options import OverridesOption, names_of, parsed_spec
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
@@ -22,7 +23,7 @@ SCHEMA_FILE = "run.schema.json"
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     group = typer.Typer(help="Create, check and print the document of a run.", no_args_is_help=True)
-    for function in (init, show):
+    for function in (init, show, validate):
         command(group, "", json=True, specs=True)(function)
     command(group, "", json=True)(schema)
     app.add_typer(group, name="config", rich_help_panel=PANEL)
@@ -73,6 +74,27 @@ def show(
 
     document = resolve(apply_overrides(read_document(config), overrides or ()))
     output.result(yaml.safe_dump(document, sort_keys=False), document, wrap=False)
+
+
+def validate(
+    config: Annotated[Path, typer.Argument(help="A run's document: .yaml, .json or .toml.")],
+    overrides: OverridesOption = None,
+) -> int:
+    """Check a document: all faults at once with their places; the exit code is 2 if there are any."""
+    from rlgraph.runs.configuration import apply_overrides, check, read_document
+    from rlgraph.runs.recorded_run import environment_name
+
+    try:
+        run = check(apply_overrides(read_document(config), overrides or ()))
+    except SpecError as error:
+        if not output.json:
+            raise
+        faults = [{"path": fault.path, "text": fault.text} for fault in error.faults]
+        output.result("", {"document": config, "valid": False, "faults": faults})
+        return ExitCode.BAD_INPUT
+    what = f"{run.agent.get('type')} in {environment_name(run.environment)}, {run.steps:,} steps"
+    output.result(f"{config} is valid: {what}", {"document": config, "valid": True, "faults": []})
+    return ExitCode.DONE
 
 
 def schema(

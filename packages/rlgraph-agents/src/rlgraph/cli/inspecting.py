@@ -33,9 +33,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def plan(
-    method: Annotated[str, typer.Argument(help="An API method, e.g. act or update_from_memory.")],
-    agent: AgentOption = "dqn",
-    env: EnvOption = "CartPole-v1",
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[RUN] METHOD",
+            help="A run's folder, if any, and an API method, e.g. act or update_from_memory.",
+        ),
+    ],
+    agent: AgentOption = None,
+    env: EnvOption = None,
     full: Annotated[
         bool, typer.Option("--full", help="Print a full page: plan, Spaces of all values, sources, papers.")
     ] = False,
@@ -43,12 +49,17 @@ def plan(
         Path | None, typer.Option(help="With --full: write a .md, .html or .txt instead of printing.")
     ] = None,
 ) -> None:
-    """Print the plan of an API method, its program at run time."""
+    """Print the plan of an API method, its program at run time, for the agent of a run or another one."""
     from rlgraph.draw import method_page, plan_text
 
+    *folders, method = words
+    if len(folders) > 1 or is_run(method):
+        raise SpecError(
+            f"expected [RUN] METHOD, such as runs/one update, given {' '.join(words)}", path="plan"
+        )
     if file is not None and not full:
         raise SpecError("--file writes the page of --full: give both")
-    executor = numpy_agent(agent, env).executor
+    executor = numpy_agent(agent, env, *map(Path, folders)).executor
     if not full:
         output.result(plan_text(executor, method), None, wrap=False)
         return
@@ -63,8 +74,11 @@ def plan(
 
 
 def graph(
-    agent: AgentOption = "dqn",
-    env: EnvOption = "CartPole-v1",
+    run: Annotated[
+        Path | None, typer.Argument(help="A run's folder; default: --agent in --env.", metavar="[RUN]")
+    ] = None,
+    agent: AgentOption = None,
+    env: EnvOption = None,
     scope: Annotated[str | None, typer.Option(help="Only this component, e.g. policy/network.")] = None,
     depth: Annotated[int | None, typer.Option(help="Maximum depth of shown components.")] = None,
     method: Annotated[str | None, typer.Option(help="Only the components that this API method uses.")] = None,
@@ -76,7 +90,7 @@ def graph(
     """Draw the component graph of an agent, or a part of it."""
     from rlgraph.draw import draw
 
-    drawing = draw(numpy_agent(agent, env).executor.built, scope=scope, depth=depth, method=method)
+    drawing = draw(numpy_agent(agent, env, run).executor.built, scope=scope, depth=depth, method=method)
     if file is None:
         output.result(getattr(drawing, form)(), None, wrap=False)
     else:
@@ -84,8 +98,27 @@ def graph(
         output.notes.print(f"wrote {file}", markup=False, soft_wrap=True, highlight=False)
 
 
-def numpy_agent(agent: str, env: str) -> Any:
-    """An agent for inspection; its graph and plans are the same on every backend."""
-    from rlgraph.agents import Agent
+def is_run(place: str | Path) -> bool:
+    """Whether a folder is that of a run."""
+    from rlgraph.runs.config_file import CONFIG
 
-    return Agent.from_spec(agent_spec(agent), env=parsed_spec(env, "environment"), backend="numpy", seed=0)
+    return (Path(place) / CONFIG).exists()
+
+
+def numpy_agent(agent: str | None, env: str | None, run: Path | None = None) -> Any:
+    """An agent for inspection; its graph and plans are the same on every backend.
+
+    Raises:
+        SpecError: there is no such run, or agent or environment are given as well.
+    """
+    from rlgraph.agents import Agent
+    from rlgraph.runs.loading import agent_spec_of_run
+
+    if run is None:
+        spec: Any = agent_spec(agent or "dqn")
+        environment = parsed_spec(env or "CartPole-v1", "environment")
+    elif agent is None and env is None:
+        spec, environment = agent_spec_of_run(run)
+    else:
+        raise SpecError("a run has its agent and environment: leave out --agent and --env", path=str(run))
+    return Agent.from_spec(spec, env=environment, backend="numpy", seed=0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import re
+import sys
 from dataclasses import asdict
 from itertools import groupby
 from typing import Annotated, Any
@@ -11,17 +11,25 @@ from typing import Annotated, Any
 import typer
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rlgraph.cli.command import command
+from rlgraph.cli.descriptions import (
+    arguments_table,
+    class_parts,
+    described_arguments,
+    described_class,
+    description,
+    example_spec,
+    rows,
+)
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.cli.options import names_of, parsed_spec
 from rlgraph.cli.output import output
 from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import nearest
 from rlgraph.core.registry import GROUPS
-from rlgraph.core.specs.argument_types import expectation
+from rlgraph.core.specs.parameters import summary_of
 
 PANEL = "List plug-ins"
 #: Level of a finding -> style.
@@ -73,8 +81,8 @@ def agents(
         typer.Argument(help="Show the options of this one.", autocompletion=names_of("rlgraph.agents")),
     ] = None,
 ) -> None:
-    """List installed agents, or show the options of one."""
-    _list_or_show("rlgraph.agents", name)
+    """List installed agents, or show one: options, API methods, papers, presets, a spec."""
+    output.result(*(_listed("rlgraph.agents") if name is None else _agent(name)))
 
 
 def environments(
@@ -93,7 +101,7 @@ def environments(
         ids = sorted(gym.registry)
         output.result("\n".join(ids), ids)
     else:
-        _list_or_show("rlgraph.environments", name)
+        output.result(*(_listed("rlgraph.environments") if name is None else _environment(name)))
 
 
 def check_env(
@@ -144,59 +152,60 @@ def _group(kind: str) -> str:
     return known[name]
 
 
-def _list_or_show(group: str, name: str | None) -> None:
-    known = registry(group)
-    if name is not None:
-        _show(known.kind, name, known.load(name))
-        return
-    table, data = rows(), []
+def _listed(group: str) -> tuple[RenderableType, list[dict[str, str]]]:
+    known, table, data = registry(group), rows(), []
     for plugin in known.plugins():
         try:
-            summary = _summary(known.load(plugin.name))
+            summary = summary_of(known.load(plugin.name))
         except PluginError as error:
             summary = str(error)
         table.add_row(plugin.name, Text(summary), Text(plugin.origin, style="dim"))
         data.append({"name": plugin.name, "summary": summary, "origin": plugin.origin})
-    output.result(table, data)
+    return table, data
 
 
-def _show(kind: str, name: str, target: Any) -> None:
-    table, data = rows(), {}
-    for key, parameter in _parameters(target).items():
-        required = parameter.default is inspect.Parameter.empty
-        default = "required" if required else repr(parameter.default)
-        table.add_row(key, Text(_annotation(parameter), style="dim"), Text(default))
-        data[key] = {
-            "type": _annotation(parameter),
-            "required": required,
-            "default": None if required else parameter.default,
-        }
-    heading = Text.assemble((f"{kind} {name}", "bold"), "\n", _summary(target), "\n")
-    place = f"{target.__module__}.{target.__qualname__}"
-    human = Group(heading, table)
-    output.result(human, {"name": name, "class": place, "summary": _summary(target), "options": data})
-
-
-def _parameters(target: Any) -> dict[str, inspect.Parameter]:
-    variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    function = target.__init__ if inspect.isclass(target) else target
-    return {
-        name: parameter
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind not in variable and name != "self"
+def _environment(name: str) -> tuple[RenderableType, dict[str, Any]]:
+    target = registry("rlgraph.environments").load(name)
+    arguments = described_arguments(target)
+    data: dict[str, Any] = {
+        "name": name,
+        "class": f"{target.__module__}.{target.__qualname__}",
+        "summary": summary_of(target),
+        "options": arguments,
+        "spec": example_spec(name, arguments),
     }
+    parts = {"options": arguments_table(arguments)}
+    return description(f"environment {name}", data["summary"], parts, data["spec"]), data
 
 
-def _annotation(parameter: inspect.Parameter) -> str:
-    annotation = parameter.annotation
-    if annotation is inspect.Parameter.empty:
-        return ""
-    return annotation if isinstance(annotation, str) else expectation(annotation)
+def _agent(name: str) -> tuple[RenderableType, dict[str, Any]]:
+    from rlgraph.agents.agent_options import option_groups
+    from rlgraph.agents.presets import presets_of
+
+    target = registry("rlgraph.agents").load(name)
+    algorithm, arguments, groups = target.algorithm_class, described_arguments(target), option_groups(target)
+    for title, names in groups.items():
+        for option in names:
+            arguments[option]["group"] = title
+    data: dict[str, Any] = {
+        "name": name,
+        "class": f"{target.__module__}.{target.__qualname__}",
+        "summary": summary_of(target),
+        "options": arguments,
+        **described_class(algorithm, sys.modules[algorithm.__module__].__doc__),
+        "presets": [preset.name for preset in presets_of(name)],
+        "spec": {"type": name, **_copied(arguments, next(iter(groups.values())))},
+    }
+    parts = {
+        title: arguments_table({key: arguments[key] for key in names}) for title, names in groups.items()
+    }
+    parts |= {**class_parts(data), "presets": ", ".join(data["presets"])}
+    return description(f"agent {name}", data["summary"], parts, data["spec"]), data
 
 
-def _summary(target: Any) -> str:
-    """The first paragraph of its docstring."""
-    return " ".join(inspect.cleandoc(target.__doc__ or "").split("\n\n")[0].split())
+def _copied(arguments: dict[str, dict[str, Any]], names: list[str]) -> dict[str, Any]:
+    """The options of a spec to copy: those that have a value to change."""
+    return {name: arguments[name]["default"] for name in names if arguments[name]["default"] is not None}
 
 
 def folded(target: str, width: int) -> str:
@@ -212,8 +221,3 @@ def folded(target: str, width: int) -> str:
                 lines.append("")
             lines[-1] += piece
     return "\n".join(lines)
-
-
-def rows() -> Table:
-    """A table without borders, which uses the full width."""
-    return Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

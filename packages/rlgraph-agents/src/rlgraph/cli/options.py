@@ -18,15 +18,17 @@ def names_of(group: str) -> Callable[[str], list[str]]:
 
 
 AgentOption = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="A registered agent, or a file with its spec.", autocompletion=names_of("rlgraph.agents")
+        help="A registered agent, or a file with its spec; default: dqn.",
+        autocompletion=names_of("rlgraph.agents"),
     ),
 ]
 EnvOption = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="A Gymnasium id or a registered environment.", autocompletion=names_of("rlgraph.environments")
+        help="A Gymnasium id or a registered environment; default: CartPole-v1.",
+        autocompletion=names_of("rlgraph.environments"),
     ),
 ]
 BackendOption = Annotated[

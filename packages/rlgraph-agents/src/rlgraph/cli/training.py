@@ -79,6 +79,14 @@ def train(
     seed: SeedOption = None,
     threads: ThreadsOption = None,
     num_envs: Annotated[int | None, typer.Option(help="Number of environments.")] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="Where actors are: an engine, such as ray (rlgraph-dist), or an executor's spec as JSON.",
+            autocompletion=names_of("rlgraph.engines"),
+        ),
+    ] = None,
+    actors: Annotated[int | None, typer.Option(help="Number of actors of the executor.")] = None,
     validate: Annotated[
         bool, typer.Option("--validate", help="Check every state, not only those of the first episodes.")
     ] = False,
@@ -91,8 +99,17 @@ def train(
     given: dict[str, Any] = {"backend": backend, "steps": steps, "seed": seed}
     worker = {"num_envs": num_envs, "validate_states": validate or None}
     given["worker"] = {key: value for key, value in worker.items() if value is not None} or None
+    given["executor_spec"] = _executor_spec(executor, actors)
     document = run_document(config, agent, env, given, overrides or (), threads)
     return _train(document, folder or Path("runs") / _folder_name(document, config, agent))
+
+
+def _executor_spec(executor: str | None, actors: int | None) -> Any:
+    """The run's `executor_spec`; None: the document's."""
+    spec = None if executor is None else parsed_spec(executor, "executor_spec")
+    if actors is None:
+        return spec
+    return {**({"type": spec} if isinstance(spec, str) else spec or {}), "actors": actors}
 
 
 def resume(
@@ -101,8 +118,21 @@ def resume(
         int | None,
         typer.Option(help="Total environment steps, to extend the run."),
     ] = None,
+    fork: Annotated[
+        Path | None,
+        typer.Option(
+            help="Begin a new run in this folder with the checkpoint; the run itself stays as it is."
+        ),
+    ] = None,
+    overrides: OverridesOption = None,
 ) -> int:
-    """Resume a run from its newest valid checkpoint."""
+    """Resume a run from its newest valid checkpoint, or fork it: begin a new run there with changed options."""
+    if fork is not None:
+        return _fork(folder, fork, overrides or (), steps)
+    if overrides:
+        raise SpecError(
+            "a run keeps its options; --fork NEW_FOLDER begins a new one with others", path="--set"
+        )
     from rlgraph.runs import resume as resume_run
     from rlgraph.runs.run_folder import finished_steps
     from rlgraph.workers import LiveProgress
@@ -120,6 +150,16 @@ def resume(
     with LiveProgress(output.notes) as progress:
         summary = resume_run(folder, steps=steps, callbacks=[progress])
     return _report(summary, folder)
+
+
+def _fork(folder: Path, new: Path, overrides: Iterable[str], steps: int | None) -> int:
+    from rlgraph.runs import fork as fork_run
+    from rlgraph.workers import LiveProgress
+
+    output.notes.print(f"forking {escape(str(folder))} into {escape(str(new))}", highlight=False)
+    with LiveProgress(output.notes) as progress:
+        summary = fork_run(folder, new, overrides, steps=steps, callbacks=[progress])
+    return _report(summary, new)
 
 
 def run_document(

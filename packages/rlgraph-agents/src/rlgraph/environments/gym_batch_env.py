@@ -44,7 +44,7 @@ class GymBatchEnv(VectorEnv):
         self._to_actions = batch_to_gym(gym_actions, self.action_space)
         self._check_actions = row_splitter(self.action_space, num_environments, "actions")
         self.finished, self.dropped, self.idle = [], (), ()
-        self._final_states: Rows = None
+        self.final_states: Rows = None
         self._running = False
         self._clock = 0
         self._masks: GymMasks | None = None
@@ -95,7 +95,7 @@ class GymBatchEnv(VectorEnv):
     def _begin(self, states: Rows) -> Rows:
         """Lets steps follow from these states."""
         self.finished, self.dropped, self.idle = [], (), ()
-        self._final_states = states
+        self.final_states = states
         self._running = True
         return states
 
@@ -118,11 +118,6 @@ class GymBatchEnv(VectorEnv):
             raise fault_of(error, f"{self.name}, step {self._clock} of all environments") from error
         self._running = True
         return result
-
-    @property
-    def final_states(self) -> Rows:
-        """The states that the last step led to, before any reset, `[N, ...]`."""
-        return self._final_states
 
     def describe(self, index: int) -> str:
         """The name of environment `index` in messages."""
@@ -152,7 +147,7 @@ class GymBatchEnv(VectorEnv):
         self.finished = ended.nonzero()[0].tolist()
         # The masks beside the states, not those of the episodes that ended.
         now = {key: value for key, value in infos.items() if key != "final_info"} if self._masks else infos
-        states = self._final_states = self._with_masks(self._to_states(observations), now)
+        states = self.final_states = self._with_masks(self._to_states(observations), now)
         if self.finished and not self._resets_in_the_next_step:
             states = self._after_reset(states, infos, ended)
         each = each_info(infos, self.num_environments)

@@ -139,13 +139,13 @@ class NativeVectorEnv(GymBatchEnv):
                 f"{self.describe(self.finished[0])}: resets within the step (AutoresetMode.SAME_STEP), but its infos "
                 "lack 'final_obs', the observation that the step led to."
             )
-        self._final_states = map_rows(np.copy, states)
+        self.final_states = map_rows(np.copy, states)
         each = each_info(infos, self.num_environments)  # of the episodes that ended
         for index in self.finished:
             final = self._to_state(_entry(infos["final_obs"], index))
             if self._masks is not None:
                 final = self._masks.join(final, self._masks.of(each[index]))
-            write_row(self._final_states, index, final)
+            write_row(self.final_states, index, final)
         return states
 
 

@@ -104,7 +104,7 @@ class ProcessVectorEnv(VectorEnv):
         self._turn = 0
         self._split = row_splitter(self.action_space, num_environments, "actions")
         self._seed: int | None = None
-        self._final_states: Rows = self._shared.buffers[0].states
+        self.final_states: Rows = self._shared.buffers[0].states
         self._sent = self._running = False
         bounds = np.linspace(0, num_environments, processes + 1).astype(int).tolist()
         self._processes = [_Process(slice(a, b)) for a, b in pairwise(bounds)]
@@ -171,7 +171,7 @@ class ProcessVectorEnv(VectorEnv):
         front = self._shared.buffers[self._turn]
         self.dropped = dropped
         self.finished = np.flatnonzero(front.terminated | front.truncated).tolist()
-        self._final_states = self._complete_final_states() if self.finished else front.states
+        self.final_states = self._complete_final_states() if self.finished else front.states
         self._running = True
         return front.states, front.rewards, front.terminated, front.truncated, infos
 
@@ -179,11 +179,6 @@ class ProcessVectorEnv(VectorEnv):
         """`send` and `receive`."""
         self.send(actions)
         return self.receive()
-
-    @property
-    def final_states(self) -> Rows:
-        """The states that the last step led to, before any reset, `[N, ...]`; valid as long as those it returned."""
-        return self._final_states
 
     def describe(self, index: int) -> str:
         """The name of environment `index` in messages."""
@@ -241,9 +236,9 @@ class ProcessVectorEnv(VectorEnv):
             process.send(order)
         self._collect(self.step_timeout)
         self.finished, self.dropped = [], ()
-        self._final_states = self._shared.buffers[self._turn].states
+        self.final_states = self._shared.buffers[self._turn].states
         self._running = True
-        return self._final_states
+        return self.final_states
 
     def _settle(self) -> None:
         """Waits for results not yet received; restarts processes whose answer was interrupted."""

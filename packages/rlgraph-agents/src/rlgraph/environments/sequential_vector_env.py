@@ -97,7 +97,7 @@ class SequentialVectorEnv(VectorEnv):
             Buffers.zeros(self.state_space, self.num_environments),
             Buffers.zeros(self.state_space, self.num_environments),
         )
-        self._final_states: Rows = self._front.states
+        self.final_states: Rows = self._front.states
         self._checked = [CheckedStep(env, self.describe(i)) for i, env in enumerate(self.environments)]
         self._steps: list[StepFunction] = list(self._checked)
         # The usual states: arrays of this shape and dtype, or numbers of this type. The dtype None: containers.
@@ -126,7 +126,7 @@ class SequentialVectorEnv(VectorEnv):
             first = self._first_index + index
             self._begin(index, front.states, None if seed is None else environment_seed(seed, first))
         self.finished, self.dropped = [], ()
-        self._final_states = front.states
+        self.final_states = front.states
         self._running = True
         return front.states
 
@@ -208,17 +208,9 @@ class SequentialVectorEnv(VectorEnv):
                 dropped.append(index)
         front.ended = bool(finished)
         self.finished, self.dropped = finished, dropped
-        self._final_states = self._restart(finished, front) if finished else states
+        self.final_states = self._restart(finished, front) if finished else states
         self._running = True
         return states, rewards, front.terminated, front.truncated, infos
-
-    @property
-    def final_states(self) -> Rows:
-        """The states that the last step led to, before any reset, `[N, ...]`; valid as long as those it returned.
-
-        If no episode ended, these are the returned states, in the same arrays.
-        """
-        return self._final_states
 
     def describe(self, index: int) -> str:
         """The name of environment `index` in messages."""
@@ -251,7 +243,7 @@ class SequentialVectorEnv(VectorEnv):
                 raise_interruption(error)
                 raise fault_of(error, f"{self.describe(index)}, set_state") from error
         self.finished, self.dropped = [], ()
-        self._final_states = self._front.states
+        self.final_states = self._front.states
         self._running = True
         return self._front.states
 

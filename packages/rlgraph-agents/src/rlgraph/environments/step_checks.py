@@ -3,7 +3,7 @@
 The form of a step (five values, their types, the shape and kind of the state, a finite reward) is checked in every
 step: a vector environment compares types inline and calls `check_result` only where one is unusual. The values of
 states and actions are compared with their Spaces in the first episode of each environment, which costs more than a
-CartPole step. States are checked for NaN once per batch, by `check_finite`.
+CartPole step. States are checked for NaN once per batch, by `check_finite`, where an actor steps the environments.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ def explain_result(result: Any) -> str | None:
 
 def explain_number(value: Any, name: str = "the reward") -> str | None:
     """The fault in a number; None if it is one number that float32 can hold."""
+    if type(value) in NUMBERS and -LARGEST_REWARD <= value <= LARGEST_REWARD:
+        return None
     try:
         shape = np.shape(value)
         if shape == () and not isinstance(value, str | bytes):
@@ -120,8 +122,7 @@ def number_of(reward: Any) -> float:
     Raises:
         EnvironmentFault: it is not one finite number; the message lacks the place.
     """
-    usual = type(reward) in NUMBERS and -LARGEST_REWARD <= reward <= LARGEST_REWARD
-    if not usual and (fault := explain_number(reward)) is not None:
+    if (fault := explain_number(reward)) is not None:
         raise EnvironmentFault(f"{fault}.")
     return float(reward)
 

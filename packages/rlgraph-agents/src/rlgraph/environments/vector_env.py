@@ -37,6 +37,8 @@ class VectorEnv(ABC):
     Attributes:
         num_environments: N.
         state_space, action_space: of one environment, without batch rank.
+        final_states: the states that the last step led to, before any reset, `[N, ...]`; valid as long as those that it
+            returned. If no episode ended, these are the returned states, in the same arrays.
         finished: environments whose episode ended in the last step, ascending.
         dropped: environments whose row of the last step is not a transition, ascending: restarted or idle.
         idle: those of `dropped` that were reset instead of acting.
@@ -46,6 +48,7 @@ class VectorEnv(ABC):
     num_environments: int
     state_space: Space
     action_space: Space
+    final_states: Rows
     finished: list[int]
     dropped: Sequence[int] = ()
     idle: Sequence[int] = ()
@@ -76,11 +79,6 @@ class VectorEnv(ABC):
         Raises:
             EnvironmentFault: an environment breaks its contract or fails; names it and the step.
         """
-
-    @property
-    @abstractmethod
-    def final_states(self) -> Rows:
-        """The states that the last step led to, before any reset, `[N, ...]`."""
 
     @abstractmethod
     def describe(self, index: int) -> str:

@@ -1,7 +1,8 @@
-"""Runs: train, resume, evaluate and compare agents from documents, with results in run folders."""
+"""Runs: train, resume, fork, evaluate and compare agents from documents, with results in run folders."""
 
 from rlgraph.runs.equality import run_differences
 from rlgraph.runs.errors import RunFolderError, RunFolderWarning, StorageError
+from rlgraph.runs.forking import fork
 from rlgraph.runs.resuming import resume
 from rlgraph.runs.run_folder import RunFolder
 from rlgraph.runs.run_spec import (
@@ -28,6 +29,7 @@ __all__ = [
     "StorageError",
     "WandbSpec",
     "WorkerSpec",
+    "fork",
     "resume",
     "run_differences",
     "train",

@@ -21,6 +21,7 @@ from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_fil
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments.factory import environment_settings, environment_spaces
+from rlgraph.runs.executors import worker_class
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -84,6 +85,7 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
+    _collect(faults, lambda: worker_class(document.get("executor_spec")))
     if faults:
         raise SpecError(*faults)
     assert run is not None

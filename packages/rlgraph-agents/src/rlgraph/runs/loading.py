@@ -50,6 +50,12 @@ def _for_any_machine(spec: Any) -> Any:
     return {**spec, "execution_spec": {**execution, "soft_placement": True}}
 
 
+def agent_spec_of_run(folder: Path) -> tuple[Any, Any]:
+    """The spec of a run's agent, for any machine, and that of its environment."""
+    run = parse_spec(RunSpec, read_config(folder)["run"], "run")
+    return _for_any_machine(run.agent), run.environment
+
+
 def policy_checkpoint(path: Path) -> Path:
     """The checkpoint of a run folder's policy, or a checkpoint itself."""
     if not (path / CONFIG).exists():

@@ -67,19 +67,19 @@ def _resume(
     read_result(folder)  # it will be replaced, but report damage before hours of training
     found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
     if found is not None:
-        _check_state(*found, run, config)
-    agent = _agent(run, config, found)
+        check_state(*found, run, config)
+    agent = agent_of(run, config, found)
     if found is None:  # it ended before its first checkpoint
         with Run(folder, wanted, agent) as run_again:
             return run_again.execute(callbacks)
     path, state = found
     agent.load_model(path)
-    departures = [*state.departures, *_departures(state, config.get("versions") or {}, wanted.steps)]
+    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted)]
     with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
         return rest.execute(callbacks)
 
 
-def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, Any]) -> None:
+def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, Any]) -> None:
     """Check that the state in the checkpoint `path` belongs to the run.
 
     Raises:
@@ -90,7 +90,7 @@ def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str,
         problem = f"it belongs to another {CONFIG}: restore that"
     elif state.steps > run.steps:
         problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they may only increase"
-    elif state.worker.done >= state.steps + number:
+    elif run.executor_spec is None and state.worker.done >= state.steps + number:
         problem = f"worker.done: {state.worker.done} of {state.steps} steps"
     elif state.worker.environments is not None and len(state.worker.environments) != number:
         problem = f"worker.environments: {len(state.worker.environments)} there, {number} in {CONFIG}"
@@ -98,7 +98,7 @@ def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str,
         raise RunFolderError(f"{path} is not a checkpoint of this run: {problem}")
 
 
-def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
+def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
     """The agent of a run, with its backend and choices."""
     spec = dict(run.agent)
     if found is not None and (choices := read_manifest(found[0]).choices):
@@ -106,10 +106,12 @@ def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | No
     return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
 
 
-def _departures(state: RunState, versions: Mapping[str, str], steps: int) -> list[str]:
+def departures_from(state: RunState, versions: Mapping[str, str], wanted: RunSpec) -> list[str]:
     """Why a run that is resumed from `state` will differ from the uninterrupted one."""
-    present = installed_versions()
+    present, steps = installed_versions(), wanted.steps
     reasons = []
+    if wanted.executor_spec is not None:
+        reasons.append("its actors began new episodes")
     if not state.scheduled:
         reasons.append("it resumed where training was ended, at a step without a reset point")
     if not state.memory:

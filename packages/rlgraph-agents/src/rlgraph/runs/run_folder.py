@@ -28,7 +28,7 @@ from rlgraph.runs.run_state import RunState
 from rlgraph.runs.wandb_log import WandbLog
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation
-from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+from rlgraph.workers.worker import Worker
 
 #: Folders inside that are written into.
 FOLDERS = ("checkpoints", "tensorboard", "wandb")
@@ -57,22 +57,31 @@ class RunFolder(Callback):
         spec: the description of the run.
         agent: the agent to train.
         state: state in the checkpoint that the run resumes from; None: a new start.
+        forked_from: that checkpoint, where it is of another run.
 
     Raises:
         RunFolderError: a file of the folder is damaged.
         StorageError: a file cannot be written.
     """
 
-    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        spec: RunSpec,
+        agent: Agent,
+        state: RunState | None = None,
+        forked_from: Path | None = None,
+    ):
         self.folder, self.spec, self.agent = folder, spec, agent
         folder.mkdir(parents=True, exist_ok=True)
         for inner in (*(folder / name for name in FOLDERS), *(folder / "checkpoints").glob("*")):
             check_no_link(inner)
         earlier = read_config(folder) if (folder / CONFIG).exists() else {}
-        self.history = [*(earlier.get("history") or []), provenance()]
+        origin = {} if forked_from is None else {"forked_from": str(forked_from)}
+        self.history = [*(earlier.get("history") or []), {**provenance(), **origin}]
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         # A document of an older version stays unchanged, since the checkpoints have its digest.
-        self._document = self.spec.model_dump(mode="json") if state is None else earlier["run"]
+        self._document = earlier["run"] if earlier and state is not None else spec.model_dump(mode="json")
         self.best = None if state is None or state.best is None else evaluation_of(state.best)
         #: Why the run differs from the one that its seed determines.
         self.departures: list[str] = [] if state is None else list(state.departures)
@@ -90,7 +99,7 @@ class RunFolder(Callback):
             self.write_config()
             with storing(folder / RESULT):  # of a finished run that is extended now
                 (folder / RESULT).unlink(missing_ok=True)
-            if state is None:
+            if state is None or not earlier:
                 self.draw_graph()
             self._close_files = stack.pop_all().close
 
@@ -129,24 +138,24 @@ class RunFolder(Callback):
         for name in ("graph.svg", "graph.png"):
             self._write_picture(name, drawing.save)
 
-    def store_checkpoint(self, worker: SingleThreadedWorker) -> Path:
+    def store_checkpoint(self, worker: Worker) -> Path:
         """Write a full checkpoint at a reset point of the worker."""
         return self.checkpoints.store_step(self.agent, worker.timesteps, self._state(worker, scheduled=True))
 
-    def store_end(self, worker: SingleThreadedWorker, name: str, finished: bool) -> Path:
+    def store_end(self, worker: Worker, name: str, finished: bool) -> Path:
         """Write a full checkpoint at the end of training; `finished`: all steps are done."""
         self.agent.flush_buffers()
         folder = self.checkpoints.store(self.agent, name, self._state(worker, scheduled=finished))
         self.checkpoints.remove_oldest(worker.timesteps)  # a run killed after its last checkpoint did not
         return folder
 
-    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
         self._write(metrics)
 
-    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> None:
+    def on_episode(self, worker: Worker, episode_return: float, length: int) -> None:
         self._records.add_episode(worker.timesteps, episode_return, length)
 
-    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> None:
+    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> None:
         self._records.add_evaluation(evaluation)
         self._write(
             {
@@ -225,7 +234,7 @@ class RunFolder(Callback):
         for scalars in self._scalars:
             scalars.add_scalars(step, values)
 
-    def _state(self, worker: SingleThreadedWorker, scheduled: bool) -> dict[str, Any]:
+    def _state(self, worker: Worker, scheduled: bool) -> dict[str, Any]:
         """The present state of the run; `scheduled`: an uninterrupted run also has a checkpoint here."""
         return {
             "version": 2,

@@ -136,6 +136,11 @@ class RunSpec(Spec):
     steps: int = Field(ge=1, description="environment steps")
     seed: int = Field(default=0, ge=0, description="root of all random numbers")
     worker: WorkerSpec = WorkerSpec()
+    executor_spec: str | dict[str, Any] | None = Field(
+        default=None,
+        description="actors in other processes (rlgraph-dist): the name of an engine, or an executor's spec; null: "
+        "this process does everything",
+    )
     evaluation: EvaluationSpec = EvaluationSpec()
     logging: LoggingSpec = LoggingSpec()
     checkpoints: CheckpointsSpec = CheckpointsSpec()

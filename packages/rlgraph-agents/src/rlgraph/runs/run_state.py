@@ -57,7 +57,7 @@ class RunningEpisodes(Spec):
 
 
 class WorkerState(Spec):
-    """The state of a worker; see `SingleThreadedWorker.get_state`."""
+    """The state of a worker; see `Worker.get_state`."""
 
     done: Count
     seconds: FiniteFloat = Field(ge=0)

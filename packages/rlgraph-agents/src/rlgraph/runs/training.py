@@ -18,6 +18,7 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.errors import StorageError
+from rlgraph.runs.executors import worker_class
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_files import without
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
@@ -27,7 +28,6 @@ from rlgraph.runs.run_state import RunState
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.results import TrainingResult
-from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
 #: Offset from the seeds of evaluations during training.
@@ -201,6 +201,7 @@ def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[s
     return {
         "outcome": outcome,
         "departures": list(summary.departures),
+        "hint": training.hint,
         **{name: None if isnan(value) else value for name, value in numbers.items()},
         "best": None if best is None else {"timesteps": best.timesteps, "mean_return": best.mean},
         "evaluation": None if summary.evaluation is None else vars(summary.evaluation),
@@ -215,14 +216,25 @@ class Run:
         spec: the description.
         agent: the agent.
         state: state in the checkpoint that the run resumes from; None: a new run.
+        forked_from: that checkpoint, where it is of another run.
     """
 
-    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        spec: RunSpec,
+        agent: Agent,
+        state: RunState | None = None,
+        forked_from: Path | None = None,
+    ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
-        self.worker = SingleThreadedWorker(
+        self.forked_from = forked_from
+        kind, options = worker_class(spec.executor_spec)
+        self.worker = kind(
             agent,
             spec.environment,
             **{name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()},
+            **options,
             store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
         )
 
@@ -234,11 +246,13 @@ class Run:
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the policy that the run ends with."""
-        with RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
+        with RunFolder(self.path, self.spec, self.agent, self.state, self.forked_from) as self.folder:
             if self.state is not None:
                 returns, lengths = read_episodes(self.path)
                 state = self.state.worker.model_dump()
                 self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
+                if self.forked_from is not None:  # it can be resumed from now on
+                    self.folder.store_checkpoint(self.worker)
             elif self.agent.timesteps or self.agent.updates:  # a document cannot make this agent
                 self.folder.departures.append(
                     f"step 0: the agent had observed {self.agent.timesteps} steps and done {self.agent.updates} updates"

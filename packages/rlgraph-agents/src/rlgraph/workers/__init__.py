@@ -9,6 +9,7 @@ from rlgraph.workers.recording import Recorder
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
+from rlgraph.workers.worker import Worker
 
 __all__ = [
     "Callback",
@@ -23,6 +24,7 @@ __all__ = [
     "StopAtEvaluation",
     "StopAtReturn",
     "TrainingResult",
+    "Worker",
     "evaluate",
     "learn_offline",
     "record_data_set",

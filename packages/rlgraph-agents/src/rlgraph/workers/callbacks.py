@@ -14,7 +14,7 @@ from rlgraph.core.errors import nearest
 
 if TYPE_CHECKING:
     from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +59,26 @@ class Callback:
                     f"{cls.__name__}.{name}: no such event. {nearest(name.removeprefix('_'), events)}"
                 )
 
-    def on_start(self, worker: SingleThreadedWorker, timesteps: int) -> None:
+    def on_start(self, worker: Worker, timesteps: int) -> None:
         """Training begins, for `timesteps` steps."""
 
-    def on_step(self, worker: SingleThreadedWorker, step: Step) -> bool | None:
+    def on_step(self, worker: Worker, step: Step) -> bool | None:
         """All environments stepped, and the agent observed the step."""
 
-    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool | None:
+    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool | None:
         """An episode ended: the sum of its rewards, and its number of steps."""
 
-    def on_update(self, worker: SingleThreadedWorker, results: Mapping[str, Any]) -> bool | None:
+    def on_update(self, worker: Worker, results: Mapping[str, Any]) -> bool | None:
         """The agent learned; `results` of the last update, among them ``loss``."""
 
-    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> bool | None:
+    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> bool | None:
         """An evaluation is done."""
 
-    def on_checkpoint(self, worker: SingleThreadedWorker, folder: Path) -> bool | None:
+    def on_checkpoint(self, worker: Worker, folder: Path) -> bool | None:
         """A checkpoint is complete in `folder`."""
 
-    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> bool | None:
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> bool | None:
         """The metrics of the last report interval, by the names of the glossary (`rlgraph.workers.metrics`)."""
 
-    def on_end(self, worker: SingleThreadedWorker) -> None:
+    def on_end(self, worker: Worker) -> None:
         """Training ended, also by an error or by Ctrl-C."""

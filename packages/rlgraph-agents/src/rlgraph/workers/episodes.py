@@ -67,9 +67,13 @@ class Episodes:
         for name, value in (("episode_return", episode_return), ("episode_length", length)):
             if (fault := explain_number(value, f"info[{name!r}]")) is not None:
                 raise EnvironmentFault(f"environment {index}, end of an episode: {fault}.")
-        self.returns.append(float(episode_return))
-        self.recent_lengths.append(int(length))
+        self.record(float(episode_return), int(length))
         return float(episode_return), int(length)
+
+    def record(self, episode_return: float, length: int) -> None:
+        """Count an episode that ended."""
+        self.returns.append(episode_return)
+        self.recent_lengths.append(length)
 
     def forget(self, index: int) -> None:
         """Discard the running episode of environment `index`."""

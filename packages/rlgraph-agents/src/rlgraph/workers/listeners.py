@@ -13,7 +13,7 @@ from rlgraph.core import SpecError
 from rlgraph.workers.callbacks import Callback
 
 if TYPE_CHECKING:
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 EVENTS = tuple(name for name in vars(Callback) if name.startswith("on_"))
 
@@ -37,8 +37,8 @@ class Listeners:
 
     def tell(self, event: str, *arguments: Any) -> bool:
         """Call all; whether one of them stops training."""
-        answers = [method(*arguments) for method in self._methods[event]]
-        return any(answer is True for answer in answers)
+        answers = [method(*arguments) is True for method in self._methods[event]]
+        return any(answers)
 
     def tell_end(self, *arguments: Any) -> None:
         """Call all at the end, even if one of them fails."""
@@ -70,7 +70,7 @@ class AtReport(Callback):
         SpecError: it does not take two arguments.
     """
 
-    def __init__(self, function: Callable[[SingleThreadedWorker, Mapping[str, float]], Any]):
+    def __init__(self, function: Callable[[Worker, Mapping[str, float]], Any]):
         try:
             signature(function).bind(None, None)
         except (TypeError, ValueError):  # ValueError: a built-in function that does not tell its arguments
@@ -79,7 +79,7 @@ class AtReport(Callback):
             ) from None
         self.function = function
 
-    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> bool:
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> bool:
         answer = self.function(worker, metrics)
         return isinstance(answer, bool | np.bool_) and not answer
 

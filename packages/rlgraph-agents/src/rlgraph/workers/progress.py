@@ -12,7 +12,7 @@ from rlgraph.workers.callbacks import Callback
 
 if TYPE_CHECKING:
     from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 #: Terminals of at least this width show a bar as well.
 WIDE = 110
@@ -42,7 +42,7 @@ class LiveProgress(Callback):
         self._progress.stop()
         self._status.stop()
 
-    def on_start(self, worker: SingleThreadedWorker, timesteps: int) -> None:
+    def on_start(self, worker: Worker, timesteps: int) -> None:
         self._status.stop()
         nothing, done = float("nan"), worker.timesteps_of_run
         self._task = self._progress.add_task(
@@ -56,7 +56,7 @@ class LiveProgress(Callback):
         )
         self._progress.start()
 
-    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
         assert self._task is not None
         shown = ("mean_return", "steps_per_second", "loss")
         fields: dict[str, Any] = {name: metrics[name] for name in shown if name in metrics}
@@ -65,13 +65,13 @@ class LiveProgress(Callback):
                 fields["exploration"] = f"{name} {metrics[name]:.2f}"
         self._progress.update(self._task, completed=worker.timesteps_of_run, **fields)
 
-    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> None:
+    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> None:
         self._progress.console.print(
             f"evaluation at step {evaluation.timesteps:,}: mean return {evaluation.mean:.1f} "
             f"over {len(evaluation.returns)} episodes"
         )
 
-    def on_end(self, worker: SingleThreadedWorker) -> None:
+    def on_end(self, worker: Worker) -> None:
         self._progress.stop()
         self._status.update("writing the last checkpoint, evaluating the policy")
         self._status.start()

@@ -10,7 +10,7 @@ import numpy as np
 from rlgraph.workers.metrics import check_metrics
 
 if TYPE_CHECKING:
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 
 class Report:
@@ -20,7 +20,7 @@ class Report:
         worker: the worker.
     """
 
-    def __init__(self, worker: SingleThreadedWorker):
+    def __init__(self, worker: Worker):
         self._worker = worker
         self._loss, self._updates = 0.0, 0
         self._reported, self._done, self._seconds = 0, 0, 0.0
@@ -51,6 +51,7 @@ class Report:
             "steps_per_second": (done - self._done) / max(seconds - self._seconds, 1e-9),
             "seconds": seconds,
             **worker.agent.metrics(),
+            **worker.metrics(),
         }
         if self._updates:
             metrics["loss"] = self._loss / self._updates

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rlgraph.workers.report import Report
 
 if TYPE_CHECKING:
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 
 class RunSchedule:
@@ -31,7 +31,7 @@ class RunSchedule:
         episodes_before, updates_before, evaluations_before: what worker and agent had done before the run.
     """
 
-    def __init__(self, worker: SingleThreadedWorker):
+    def __init__(self, worker: Worker):
         self.done = 0
         self.next_event: float = inf
         self.environments: list[Any] | None = None
@@ -47,6 +47,8 @@ class RunSchedule:
         self._due: dict[str, float] = {}
         self._timesteps: float = inf
         self.episodes: float = inf
+        self._span: float = inf
+        self._done_before, self._counts_episodes = 0, False
         self._stopped = False
         self._seconds = 0.0
         self._since: float | None = None
@@ -57,6 +59,12 @@ class RunSchedule:
         self.episodes = inf if episodes is None else episodes
         self._due = {name: _next(self.done, interval) for name, interval in self._intervals.items()}
         self.next_event = min(self._due.values())
+        if self._schedule_timesteps is not None:
+            # Steps that schedules run over, and those of the agent before this run.
+            self._span, self._done_before = self._schedule_timesteps, self._worker.timesteps - self.done
+        else:
+            self._span, self._done_before = self._timesteps, 0
+            self._counts_episodes = episodes is not None
         self._since = time.perf_counter()
         self.report.begin(self.done, self._seconds)
 
@@ -67,11 +75,14 @@ class RunSchedule:
     @property
     def fraction(self) -> float:
         """How much of the run is done, or of the steps that schedules run over, 0 to 1."""
-        if self._schedule_timesteps is not None:
-            return min(self._worker.timesteps / self._schedule_timesteps, 1.0)
-        if self.episodes < inf:
+        return self.fraction_at(self.done)
+
+    def fraction_at(self, done: int) -> float:
+        """`fraction` when `done` steps were done."""
+        if self._counts_episodes:
             return min(self._worker.episodes_of_run / self.episodes, 1.0)
-        return self.done / self._timesteps
+        fraction = (done + self._done_before) / self._span
+        return fraction if fraction < 1.0 else 1.0
 
     def stop_if(self, wanted: bool) -> None:
         """End the run behind the present step if `wanted`."""

@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
-from numbers import Real
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
-from rlgraph.environments import check_finite, environment_seed
+from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
-from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
-from rlgraph.workers.callbacks import Callback, Step
+from rlgraph.workers.callbacks import Step
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
-from rlgraph.workers.evaluation import Evaluation, evaluate
-from rlgraph.workers.listeners import Listeners, as_list
-from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
+from rlgraph.workers.worker import Worker, check_number
 
 
-class SingleThreadedWorker:
+class SingleThreadedWorker(Worker):
     """Trains an agent in environments stepped together.
 
     Args:
         agent: the agent.
         env_spec: environment spec, environment or vector environment (see `rlgraph.environments.make_vector_env`).
         num_envs: how many of them (alias `num_environments`); None: that of a vector environment, else 1.
-        frameskip: how often an action is done in an environment; the rewards are summed, and all of it is one step.
-        max_timesteps_per_episode: steps after which an episode is truncated; None: the environment's own limit only.
         vectorization: how they are stepped together (see `rlgraph.environments.make_vector_env`).
         validate: hold every state and action against its Space, not only those of the first episodes.
         processes: how many processes, where environments are in processes; None: as many as there are cores, less one.
         step_timeout: seconds after which an environment in a process hangs; None: any time.
         max_restarts: how often each environment may be replaced after a crash; 0: never.
-        report_interval: environment steps between two reports to the callbacks; what is left is reported at the end.
-        evaluation_interval: environment steps between two evaluations; None: none.
-        evaluation_episodes: episodes of one evaluation.
-        checkpoint_interval: environment steps between two checkpoints; None: none. Each is a reset point: see
-            `rlgraph.workers.run_schedule`.
-        schedule_timesteps: steps of the agent, over all calls, in which its schedules run from beginning to end; None:
-            every call runs them anew.
-        store_checkpoint: writes a checkpoint, given the worker, and returns its folder.
+        options: see `Worker`.
 
     Raises:
         SpecError: an option is wrong, or the agent was made for other states or actions.
@@ -62,263 +45,43 @@ class SingleThreadedWorker:
         *,
         num_envs: int | None = None,
         num_environments: int | None = None,
-        frameskip: int = 1,
-        max_timesteps_per_episode: int | None = None,
         vectorization: str = "auto",
         validate: bool = False,
         processes: int | None = None,
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
-        report_interval: int = 1000,
-        evaluation_interval: int | None = None,
-        evaluation_episodes: int = 10,
-        checkpoint_interval: int | None = None,
-        schedule_timesteps: int | None = None,
-        store_checkpoint: Callable[[SingleThreadedWorker], Path] | None = None,
+        **options: Any,
     ):
-        if not isinstance(agent, Agent):
-            raise SpecError(
-                f"expected an agent, as Agent.from_spec(...) makes them, given {agent!r}", path="agent"
-            )
-        if agent.algorithm_class.experience.kind.is_recorded:
-            raise SpecError(
-                f"{type(agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
-                "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
-                path="agent",
-            )
+        super().__init__(agent, env_spec, **options)
         num_envs = num_envs if num_environments is None else num_environments
-        for name, value in (
-            ("report_interval", report_interval),
-            ("evaluation_episodes", evaluation_episodes),
-            ("frameskip", frameskip),
-        ):
-            _check_number(name, value)
-        for name, optional in (
-            ("num_envs", num_envs),
-            ("evaluation_interval", evaluation_interval),
-            ("checkpoint_interval", checkpoint_interval),
-            ("schedule_timesteps", schedule_timesteps),
-            ("max_timesteps_per_episode", max_timesteps_per_episode),
-        ):
-            if optional is not None:
-                _check_number(name, optional, " or None")
-        if evaluation_interval is not None and is_instance(env_spec):
-            raise SpecError(
-                "evaluations need environments of their own: give a spec or a function that "
-                "makes environments, not one instance",
-                path="evaluation_interval",
-            )
-        if checkpoint_interval is not None and store_checkpoint is None:
-            raise SpecError(
-                "store_checkpoint= has to say how a checkpoint is written", path="checkpoint_interval"
-            )
-        self.agent, self.env_spec = agent, env_spec
-        self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
+        if num_envs is not None:
+            check_number("num_envs", num_envs, " or None")
         self.vectorization, self.validate, self.processes = vectorization, validate, processes
         self.step_timeout, self.max_restarts = step_timeout, max_restarts
-        self.report_interval = report_interval
-        self.evaluation_interval = evaluation_interval
-        self.evaluation_episodes = evaluation_episodes
-        self.checkpoint_interval = checkpoint_interval
-        self.schedule_timesteps = schedule_timesteps
-        self.store_checkpoint = store_checkpoint
-        self.vector_env = self._make_environments(num_envs, max_timesteps_per_episode)
+        self.vector_env = self._make_environments(num_envs, self.max_timesteps_per_episode)
         self.num_envs = self.vector_env.num_environments
         try:
             check_fits(agent, self.vector_env)
         except SpecError:
             self.terminate()
             raise
-        self.callbacks: list[Callback] = []
-        self.evaluations: list[Evaluation] = []
         self.episodes = Episodes(self.num_envs)
-        #: Steps that the agent has observed, those before this worker included.
-        self.timesteps = agent.timesteps
-        #: Steps thrown away because their environment was restarted.
-        self.dropped_steps = 0
-        self._limit = max_timesteps_per_episode
-        self._listeners = Listeners([])
-        self._schedule = RunSchedule(self)
-        self._goes_on = False
-
-    # Training.
-
-    def execute_timesteps(
-        self,
-        timesteps: int,
-        max_timesteps_per_episode: int | None = None,
-        use_exploration: bool = True,
-        *,
-        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None = None,
-        stop: Callback | Sequence[Callback] | None = None,
-    ) -> TrainingResult:
-        """Train for `timesteps` environment steps, all environments together.
-
-        N environments step together, so that up to N - 1 steps more are done and counted: 1001 steps of 8 environments
-        are 1008. Rows that are not transitions (`VectorEnv.dropped`) are not counted.
-
-        Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM
-        stops the training cleanly; the result says so.
-
-        Args:
-            timesteps: how many; after `set_state` those that were done before are among them.
-            max_timesteps_per_episode: for this call; None: what the constructor was given.
-            use_exploration: explore; else act greedily.
-            callbacks: told what happens; functions of ``(worker, metrics)`` at every report (False stops).
-            stop: conditions that end it earlier (see `rlgraph.workers.stopping`).
-
-        Raises:
-            SpecError: `timesteps` is no number >= 0.
-            EnvironmentFault: an environment breaks its contract; names it and the step.
-            NumericalError: a loss is not finite.
-        """
-        if not isinstance(timesteps, Real) or timesteps < 0:
-            raise SpecError(f"expected a number of steps >= 0, given {timesteps!r}", path="timesteps")
-        return self._execute(timesteps, None, max_timesteps_per_episode, use_exploration, callbacks, stop)
-
-    def execute_episodes(
-        self,
-        episodes: int,
-        max_timesteps_per_episode: int | None = None,
-        use_exploration: bool = True,
-        *,
-        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None = None,
-        stop: Callback | Sequence[Callback] | None = None,
-    ) -> TrainingResult:
-        """Train until `episodes` episodes ended; otherwise as `execute_timesteps`.
-
-        Several environments may end more of them in the last step.
-        """
-        _check_number("episodes", episodes)
-        return self._execute(None, episodes, max_timesteps_per_episode, use_exploration, callbacks, stop)
+        self._sampler: Any = None
 
     def terminate(self) -> None:
         """Release the environments; one given as an instance belongs to whoever gave it."""
         if not is_instance(self.env_spec):
             self.vector_env.terminate()
 
-    # What it did.
-
-    @property
-    def seconds(self) -> float:
-        """Time of training in the present run, evaluations and checkpoints left out."""
-        return self._schedule.seconds
-
-    @property
-    def returns(self) -> Sequence[float]:
-        """Return of each episode, in the order they ended."""
-        return self.episodes.returns
-
-    @property
-    def recent_returns(self) -> tuple[float, ...]:
-        """Returns of the last 100 episodes."""
-        return self.episodes.recent_returns
-
-    @property
-    def recent_lengths(self) -> tuple[int, ...]:
-        """Lengths of the last 100 episodes."""
-        return tuple(self.episodes.recent_lengths)
-
-    @property
-    def episodes_of_run(self) -> int:
-        """Episodes that ended in the present run."""
-        return len(self.returns) - self._schedule.episodes_before
-
-    @property
-    def timesteps_of_run(self) -> int:
-        """Steps done in the present run, those before a resume among them."""
-        return self._schedule.done
-
     @property
     def restarts(self) -> int:
         """Environments that were replaced because they crashed or hung."""
         return self.vector_env.restarts
 
-    # Going on with a run.
-
-    def get_state(self) -> dict[str, Any]:
-        """Where the present run stands, JSON-able but for the states of environments; see `set_state`.
-
-        Finished episodes and evaluations are not in it.
-        """
-        return {
-            **self._schedule.get_state(),
-            "timesteps": self.timesteps,
-            "dropped_steps": self.dropped_steps,
-            # Episodes that are cut here count nowhere.
-            "running": None if self._schedule.environments is None else self.episodes.running(),
-        }
-
-    def set_state(
-        self,
-        state: Mapping[str, Any],
-        returns: Sequence[float],
-        lengths: Sequence[int],
-        evaluations: Sequence[Evaluation],
-    ) -> None:
-        """The next `execute_timesteps` goes on with the run of `state`.
-
-        Args:
-            state: what `get_state` gave. The agent has to be restored by itself.
-            returns, lengths: of the episodes that had ended.
-            evaluations: those that were done.
-        """
-        self.timesteps, self.dropped_steps = int(state["timesteps"]), int(state["dropped_steps"])
-        self.episodes.restore(returns, lengths)
-        if state["environments"] is None:
-            self.episodes.forget_all()
-        else:
-            self.episodes.restore_running(state["running"])
-        self.evaluations = list(evaluations)
-        self._schedule.set_state(state)
-        self._goes_on = True
-
-    def _execute(
-        self,
-        timesteps: int | None,
-        episodes: int | None,
-        limit: int | None,
-        use_exploration: bool,
-        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None,
-        stop: Callback | Sequence[Callback] | None,
-    ) -> TrainingResult:
-        self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
-        self.callbacks = [*as_list(callbacks), *as_list(stop, "stop")]
-        self._listeners = Listeners(self.callbacks)
-        if not self._goes_on:
-            self._schedule = RunSchedule(self)
-            self.episodes.forget_all()
-        self._goes_on, interrupted, schedule = False, False, self._schedule
-        self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
-        schedule.start(timesteps, episodes)
-        self.agent.trains_in = self.env_spec
-        try:
-            with interruptible():
-                if schedule.is_over:  # a resumed run may be; its agent stays as it was stored
-                    schedule.environments = None
-                else:
-                    self._run(schedule, use_exploration)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            self.agent.trains_in = None
-            schedule.stop_clock()
-            self._listeners.tell_end(self)
-        return TrainingResult(
-            schedule.done,
-            self.episodes_of_run,
-            self.agent.updates - schedule.updates_before,
-            self.seconds,
-            tuple(self.returns[schedule.episodes_before :]),
-            tuple(self.evaluations[schedule.evaluations_before :]),
-            interrupted,
-            self.num_envs,
-            self.frameskip,
-        )
-
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
-        vector, sampler = self.vector_env, agent.make_sampler(self.vector_env)
+        vector = self.vector_env
+        self._sampler = sampler = agent.make_sampler(vector)
         set_progress, update, act, add = (
             agent.set_progress,
             agent.update_if_due,
@@ -329,15 +92,10 @@ class SingleThreadedWorker:
         on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
         report = schedule.report
         self._begin(sampler, schedule)
-        reached = vector.final_states
-        plain, vdot = isinstance(reached, np.ndarray) and reached.dtype.kind == "f", np.vdot
         while not schedule.is_over:
             set_progress(schedule.fraction)
             step = act(use_exploration)
             add(step.rewards)
-            reached = vector.final_states
-            if not (plain and isfinite(vdot(reached, reached))):
-                self._check_finite(reached)
             done = number
             if vector.dropped:
                 done -= len(vector.dropped)
@@ -359,13 +117,12 @@ class SingleThreadedWorker:
                 schedule.stop_if(listeners.tell("on_step", self, values))
             if vector.finished:
                 self._finish_episodes(schedule, vector.finished, sampler.infos)
-                self._check_finite(sampler.states)
             if (results := update()) is not None:
                 report.add_update(results)
                 if on_update:
                     schedule.stop_if(listeners.tell("on_update", self, results))
             if schedule.done >= schedule.next_event:
-                self._do_what_is_due(sampler, schedule)
+                self._do_what_is_due(schedule)
         if report.is_new(schedule.done):
             listeners.tell("on_report", self, report.take(schedule.done))
 
@@ -393,27 +150,10 @@ class SingleThreadedWorker:
                 schedule.stop_if(self._listeners.tell("on_episode", self, *ended))
         schedule.stop_if(self.episodes_of_run >= schedule.episodes)
 
-    def _do_what_is_due(self, sampler: Any, schedule: RunSchedule) -> None:
-        """Report, evaluate, write a checkpoint."""
-        if schedule.take_due("report"):
-            schedule.stop_if(self._listeners.tell("on_report", self, schedule.report.take(schedule.done)))
-        if schedule.take_due("evaluation"):
-            with schedule.pause():
-                schedule.stop_if(self._evaluate())
-        if schedule.take_due("checkpoint"):
-            with schedule.pause():
-                self._checkpoint(sampler, schedule)
-
-    def _evaluate(self) -> bool:
-        seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)
-        env = stepped(self.env_spec, self.frameskip, self._limit)
-        evaluation = evaluate(self.agent, env, self.evaluation_episodes, seed)
-        self.evaluations.append(evaluation)
-        return self._listeners.tell("on_evaluation", self, evaluation)
-
-    def _checkpoint(self, sampler: Any, schedule: RunSchedule) -> None:
+    def _checkpoint(self, schedule: RunSchedule) -> None:
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
+        sampler = self._sampler
         schedule.environments = sampler.get_states()
         if schedule.environments is None:
             self.agent.flush_buffers()
@@ -423,21 +163,6 @@ class SingleThreadedWorker:
         exactly, schedule.environments = schedule.environments is not None, None
         if not exactly:
             self._begin(sampler, schedule)
-
-    def _check_finite(self, states: Any, name: str = "state") -> None:
-        """One cheap look at the whole batch; only if it is suspicious the search for the place.
-
-        Args:
-            states: ``[N, ...]``.
-            name: of the leaf.
-        """
-        if isinstance(states, np.ndarray):
-            if states.dtype.kind == "f" and not isfinite(np.vdot(states, states)):
-                steps = self.episodes.running_lengths
-                check_finite(states, lambda row: f"{self.vector_env.describe(row)}, step {steps[row]}", name)
-        else:
-            for key, part in states.items() if isinstance(states, dict) else enumerate(states):
-                self._check_finite(part, f"{name}/{key}")
 
     def _make_environments(self, number: int | None, limit: int | None) -> VectorEnv:
         spec = stepped(self.env_spec, self.frameskip, limit)
@@ -455,11 +180,6 @@ class SingleThreadedWorker:
         """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
         if limit != self._limit:
             if limit is not None:
-                _check_number("max_timesteps_per_episode", limit, " or None")
+                check_number("max_timesteps_per_episode", limit, " or None")
             self.terminate()
             self.vector_env, self._limit = self._make_environments(self.num_envs, limit), limit
-
-
-def _check_number(name: str, value: Any, more: str = "") -> None:
-    if not isinstance(value, int) or value < 1:
-        raise SpecError(f"expected an integer >= 1{more}, given {value!r}", path=name)

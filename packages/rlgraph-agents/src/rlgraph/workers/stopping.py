@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+    from rlgraph.workers.worker import Worker
 
 
 class StopAtReturn(Callback):
@@ -30,7 +30,7 @@ class StopAtReturn(Callback):
         _require(isfinite(mean), "mean", "a finite number", mean)
         self.mean, self.window = mean, window
 
-    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool:
+    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
         last = worker.returns[-self.window :]
         return len(last) == self.window and float(np.mean(last)) >= self.mean
 
@@ -42,7 +42,7 @@ class StopAfterEpisodes(Callback):
         _require(isinstance(episodes, int) and episodes >= 1, "episodes", "an integer >= 1", episodes)
         self.episodes = episodes
 
-    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool:
+    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
         return worker.episodes_of_run >= self.episodes
 
 
@@ -53,10 +53,10 @@ class StopAfterSeconds(Callback):
         _require(seconds > 0, "seconds", "a number above 0", seconds)
         self.seconds = seconds
 
-    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool:
+    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
         return worker.seconds >= self.seconds
 
-    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> bool:
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> bool:
         return worker.seconds >= self.seconds
 
 
@@ -67,7 +67,7 @@ class StopAtEvaluation(Callback):
         _require(isfinite(mean), "mean", "a finite number", mean)
         self.mean = mean
 
-    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> bool:
+    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> bool:
         return evaluation.mean >= self.mean
 
 

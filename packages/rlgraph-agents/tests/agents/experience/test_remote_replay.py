@@ -52,10 +52,10 @@ def test_a_memory_of_fragments_equals_a_local_one(one_backend, algorithm, memory
     sampler = Sampler(spec.build(), environments, local.cut)
     sampler.reset(seed=7)
     spec, remote, environments = make(one_backend, algorithm, memory, actions)
-    every = remote.experience.every_internal_state
+    every = remote.experience.internal_state_interval
     states, kept = remote.state_space, remote.graph.algorithm.internal_states_space
-    layout = FragmentFormat(states, actions, kept, dtype="float64", every_internal_state=every)
-    collector = FragmentSampler(spec.build(), environments, LENGTH, every_internal_state=every)
+    layout = FragmentFormat(states, actions, kept, dtype="float64", internal_state_interval=every)
+    collector = FragmentSampler(spec.build(), environments, LENGTH, internal_state_interval=every)
     collector.reset(seed=7)
     for iteration in range(7):
         for learner, actor in ((local, sampler.actor), (remote, collector.actor)):
@@ -77,6 +77,6 @@ def test_a_memory_of_fragments_equals_a_local_one(one_backend, algorithm, memory
 def test_fragments_without_states_are_refused(one_backend):
     spec, learner, environments = make(one_backend, DQN, SEQUENCES, IntBox(3))
     with pytest.raises(
-        InputError, match="expected the internal states before each step.*every_internal_state=True"
+        InputError, match="expected the internal states before each step.*internal_state_interval=1"
     ):
         learner.insert(FragmentSampler(spec.build(), environments, LENGTH).collect())

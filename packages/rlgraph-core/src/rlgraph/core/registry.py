@@ -23,6 +23,7 @@ GROUPS = {
     "rlgraph.agents": "agent",
     "rlgraph.environments": "environment",
     "rlgraph.executors": "executor",
+    "rlgraph.engines": "engine",
     "rlgraph.conformance": "conformance suite",
 }
 
@@ -37,6 +38,8 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.agents": {"dqn": "rlgraph-agents"},
     "rlgraph.conformance": {"agent": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
+    "rlgraph.executors": {"sync_batch": "rlgraph-dist"},
+    "rlgraph.engines": {"in_process": "rlgraph-dist", "ray": "rlgraph-dist"},
 }
 
 #: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.

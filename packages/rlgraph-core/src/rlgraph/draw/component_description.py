@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from rlgraph.core.specs.parameters import summary_of
 from rlgraph.draw.papers import Paper, cited
 
 _FUNCTIONAL = "rlgraph.core.functional"
@@ -33,10 +34,16 @@ def functional_of(kind: Any) -> list[FunctionType]:
     return [m for m in members if isinstance(m, FunctionType) and m.__module__.startswith(_FUNCTIONAL)]
 
 
-def papers_of(kind: Any) -> tuple[Paper, ...]:
-    """The papers cited by a component and by its functions from the literature."""
+def papers_of(kind: Any, also: str | None = None) -> tuple[Paper, ...]:
+    """The papers cited by a component, by its functions from the literature, and in the text `also`, which is first."""
     functions = [*api_methods_of(kind), *functional_of(kind)]
-    return cited(filter(None, [inspect.getdoc(kind), *(function.__doc__ for function in functions)]))
+    return cited(filter(None, [also, inspect.getdoc(kind), *(function.__doc__ for function in functions)]))
+
+
+def summary_of_method(kind: type, name: str) -> str:
+    """The first paragraph of a method's docstring, or of the one in a base class."""
+    functions = [vars(owner)[name] for owner in kind.__mro__ if name in vars(owner)]
+    return next(filter(None, map(summary_of, functions)), "")
 
 
 def kernels_only(kind: Any) -> list[str]:

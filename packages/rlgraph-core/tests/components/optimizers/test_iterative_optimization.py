@@ -273,6 +273,7 @@ def test_the_method_of_the_caller_and_what_is_the_same_for_all():
     [
         ({"num_epochs": 0}, "num_epochs: expected an integer >= 1, given 0"),
         ({"sequences": 1}, "sequences: expected true or false, given 1"),
+        ({"sequence_length": 0}, "sequence_length: expected an integer >= 1, given 0"),
         ({"stop_if": 0.1}, "stop_if: expected a pair of a name and a limit"),
         ({"stop_if": (1, 0.1)}, "stop_if: expected a pair of a name and a limit"),
     ],
@@ -283,10 +284,18 @@ def test_mistakes(options, message):
 
 
 def test_records_that_do_not_do():
-    with pytest.raises(InputError, match="expected at least 3 records, given 2"):
+    with pytest.raises(InputError, match="num_minibatches: expected at most 2, given 3: there are 2 records"):
         built("numpy", num_minibatches=3).test(("update", [rows(2)]))
-    with pytest.raises(InputError, match="expected at least 2 sequences, given 1"):
-        gathered("numpy", sequences=True).test(("update", [{name: x[:, :1] for name, x in GRID.items()}]))
+    one = [{name: x[:, :1] for name, x in GRID.items()}]
+    message = (
+        "num_minibatches: expected at most 1, given 2: there are 1 sequences: take more, or shorter ones"
+    )
+    with pytest.raises(InputError, match=message):
+        gathered("numpy", sequences=True).test(("update", one))
+    with pytest.raises(InputError, match="sequence_length: expected a number that divides .* 4, given 3"):
+        gathered("numpy", sequences=True, sequence_length=3).test(("update", one))
+    with pytest.raises(SpaceError, match="a Dict whose time rank comes first.*with sequences=True"):
+        gathered("numpy", sequence_length=2)
     with pytest.raises(SpaceError, match="records must be a Dict with batch rank, given FloatBox"):
         ComponentTest(Epochs(Average()), {"records": FloatBox(add_batch_rank=True)}, backend="numpy")
     with pytest.raises(

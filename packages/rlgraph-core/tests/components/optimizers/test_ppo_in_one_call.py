@@ -16,6 +16,8 @@ from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 STEPS, COLUMNS, UNITS = 6, 9, 5
 EPOCHS, MINIBATCHES = 4, 4
+#: Steps of the sequences that rollouts are cut into.
+LENGTH = 2
 LAMBDA, DISCOUNT = 0.9, 0.95
 DENSE = {"type": "dense", "units": 8, "activation": "tanh"}
 #: Feed-forward, and recurrent.
@@ -38,12 +40,14 @@ TIME = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
 class PPO(Component):
     """Its policy and value function are called on the rollout, and in the minibatches."""
 
-    def __init__(self, recurrent):
+    def __init__(self, recurrent, length):
         layers = NETWORKS[recurrent]
         self.policy, self.value_function = Policy(layers, IntBox(4)), ValueFunction(layers)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda=LAMBDA, discount=DISCOUNT)
         self.loss, self.optimizer = PPOLoss(clip_ratio=0.1, weight_entropy=0.01, weight_vf=0.5), Adam(1e-2)
-        self.epochs = IterativeOptimization(EPOCHS, MINIBATCHES, sequences=recurrent, scope="epochs")
+        self.epochs = IterativeOptimization(
+            EPOCHS, MINIBATCHES, recurrent, sequence_length=length, scope="epochs"
+        )
         parts = self.policy, self.value_function, self.gae, self.loss, self.optimizer, self.epochs
         super().__init__(*parts, scope="ppo")
 
@@ -113,11 +117,12 @@ def rollout():
     }
 
 
-def states_ahead():
-    """Of policy and value function, ``[COLUMNS, UNITS]`` each."""
+def states_ahead(*parts):
+    """Of policy and value function, ``[*parts, COLUMNS, UNITS]`` each."""
     rng = np.random.default_rng(3)
     return {
-        name: {"lstm": tuple(rng.normal(size=(2, COLUMNS, UNITS)))} for name in ("policy", "value_function")
+        name: {"lstm": tuple(rng.normal(size=(2, *parts, COLUMNS, UNITS)))}
+        for name in ("policy", "value_function")
     }
 
 
@@ -136,8 +141,8 @@ def advantages_by_hand(steps, values):
     return advantages
 
 
-def built(recurrent, backend, **execution):
-    ppo = PPO(recurrent)
+def built(recurrent, backend, length=None, **execution):
+    ppo = PPO(recurrent, length)
     spaces = {
         "records": Dict(ROLLOUT, **TIME),
         "fields": Dict({**STORED, **COMPUTED}, **(TIME if recurrent else {"add_batch_rank": True})),
@@ -147,6 +152,10 @@ def built(recurrent, backend, **execution):
         spaces["internal_states"] = Dict(
             {k: v for one in networks for k, v in one.internal_states_space.items()}
         )
+        if length is not None:
+            spaces["update.internal_states"] = spaces["internal_states"].with_extra_ranks(
+                True, "parts", time_major=True
+            )
     return GraphExecutor(
         ppo,
         spaces,
@@ -162,6 +171,33 @@ def part(fields, chosen, axis):
     if isinstance(fields, tuple):
         return tuple(part(field, chosen, axis) for field in fields)
     return np.take(fields, chosen, axis)
+
+
+def joined(parts, axis):
+    """Fields of the same names side by side."""
+    if isinstance(parts[0], dict):
+        return {name: joined([part[name] for part in parts], axis) for name in parts[0]}
+    if isinstance(parts[0], tuple):
+        return tuple(joined(list(of_one), axis) for of_one in zip(*parts, strict=True))
+    return np.concatenate(parts, axis)
+
+
+def update_in_parts_by_hand(executor, rng, steps, states):
+    """The mean loss of 16 minibatches of 6 of the 27 sequences of 2 steps, each from its own states."""
+    numbers, slices = range(STEPS // LENGTH), [slice(i, i + LENGTH) for i in range(0, STEPS, LENGTH)]
+    cut = [{name: field[each] for name, field in steps.items()} for each in slices]
+    before = [part(states, i, 0) for i in numbers]
+    computed = joined([executor.execute("evaluate", cut[i], before[i]) for i in numbers], 0)
+    fields = {**{name: steps[name] for name in STORED}, **computed}
+    fields["advantages"] = advantages_by_hand(steps, computed["values"])
+    sequences = joined([{name: field[each] for name, field in fields.items()} for each in slices], 1)
+    before, losses, size = joined(before, 0), [], 27 // MINIBATCHES
+    for _ in range(EPOCHS):
+        order = rng.permutation(27)
+        for chosen in (order[i * size : (i + 1) * size] for i in range(MINIBATCHES)):
+            given = part(sequences, chosen, 1), part(before, chosen, 0)
+            losses.append(executor.execute("step_by_hand", *given)["loss"])
+    return np.mean(losses)
 
 
 def update_by_hand(executor, rng, recurrent, steps, *states):
@@ -183,22 +219,26 @@ def update_by_hand(executor, rng, recurrent, steps, *states):
 
 
 @pytest.mark.parametrize(
-    ("recurrent", "execution"),
+    ("recurrent", "length", "execution"),
     [
-        pytest.param(False, {}, id="feed-forward"),
-        pytest.param(True, {}, id="recurrent"),
-        pytest.param(False, {"compile": ["update"]}, id="compiled", marks=pytest.mark.repetition),
+        pytest.param(False, None, {}, id="feed-forward"),
+        pytest.param(True, None, {}, id="recurrent"),
+        pytest.param(True, LENGTH, {}, id="parts"),
+        pytest.param(False, None, {"compile": ["update"]}, id="compiled", marks=pytest.mark.repetition),
     ],
 )
-def test_one_call_does_what_a_loop_by_hand_does(trainer, recurrent, execution):
-    steps, states = rollout(), (states_ahead(),) if recurrent else ()
-    one = built(recurrent, trainer, **execution)
+def test_one_call_does_what_a_loop_by_hand_does(trainer, recurrent, length, execution):
+    steps, states = rollout(), (states_ahead(*[STEPS // LENGTH] * bool(length)),) if recurrent else ()
+    one = built(recurrent, trainer, length, **execution)
     other = built(recurrent, trainer)
     start = one.get_weights()
     rng = np.random.Generator(type(one.storage.stream("epochs").bit_generator)())
     rng.bit_generator.state = one.storage.stream("epochs").bit_generator.state
     for _ in range(2):
-        expected = update_by_hand(other, rng, recurrent, steps, *states)
+        if length is None:
+            expected = update_by_hand(other, rng, recurrent, steps, *states)
+        else:
+            expected = update_in_parts_by_hand(other, rng, steps, *states)
         found = one.execute("update", steps, *states)
         assert found["num_updates"] == 16
         np.testing.assert_allclose(found["loss"], expected, rtol=0, atol=1e-9)

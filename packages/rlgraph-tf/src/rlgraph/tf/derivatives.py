@@ -53,6 +53,11 @@ def standard_derivatives() -> Iterator[None]:
         _standard.reset(token)
 
 
+def are_standard() -> bool:
+    """Whether programs are traced with TensorFlow's own derivatives."""
+    return _standard.get()
+
+
 def _with_derivative(operation: str, derivative: str, compute: Callable[[], Tensor]) -> Tensor:
     if _standard.get():
         return compute()

@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from rlgraph.tf.handles import VariableHandle
+from rlgraph.tf.recurrent import lstm
 
 
 def adam_apply(
@@ -70,6 +71,7 @@ def clip(gradients: Sequence[tf.Tensor], max_norm: float) -> list[tf.Tensor]:
 
 #: Key of a graph function -> maker of its kernel.
 KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
+    "rlgraph.components.layers.lstm:LSTM._call": lstm,
     "rlgraph.components.optimizers.adam:Adam._apply": lambda view, ops: partial(adam_apply, view, ops),
     "rlgraph.components.optimizers.adamw:AdamW._apply": lambda view, ops: partial(adam_apply, view, ops),
 }

@@ -123,14 +123,14 @@ class CueVectorEnv(VectorEnv):
         self._lost, self._garbage, self._dead_from = set(lost), garbage, dead_from
         self._clock, self._waiting = 0, [False] * number
         self._states: Any = None
-        self._final_states: Any = None
+        self.final_states: Any = None
 
     def reset(self, seed: int | None = None) -> Any:
         """Begins an episode in every environment."""
         seeds = [None if seed is None else environment_seed(seed, i) for i in range(self.num_environments)]
         self._waiting, self.finished, self.dropped, self.idle = [False] * self.num_environments, [], (), ()
         self._states = np.stack([env.reset(s) for env, s in zip(self.environments, seeds, strict=True)])
-        self._final_states = self._states
+        self.final_states = self._states
         return self._states
 
     def step(self, actions: Any) -> VectorStepResult:
@@ -156,13 +156,8 @@ class CueVectorEnv(VectorEnv):
             states[i] = self._garbage if self._waiting[i] else reached[i]
         self.finished = np.flatnonzero(terminals | truncations).tolist()
         self.dropped, self.idle = tuple(dropped), tuple(idle)
-        self._states, self._final_states = states, reached
+        self._states, self.final_states = states, reached
         return states, rewards, terminals, truncations, [{} for _ in range(number)]
-
-    @property
-    def final_states(self) -> Any:
-        """The states that the last step led to."""
-        return self._final_states
 
     def describe(self, index: int) -> str:
         """The name of an environment in messages."""
@@ -186,7 +181,7 @@ class CueVectorEnv(VectorEnv):
             environment.set_state(state["environment"])
         self._waiting, self._clock = [bool(state["waiting"]) for state in states], int(states[0]["clock"])
         self._states = np.array([state["state"] for state in states], np.float32)
-        self._final_states = self._states
+        self.final_states = self._states
         return self._states
 
     def terminate(self) -> None:

@@ -76,7 +76,8 @@ class Experience(ABC):
         batch_size: number of records that an update draws.
         discount: the factor of the values of next states, where it is the same for all records; None: it is not.
         inserts_steps: whether each step is a record.
-        every_internal_state: whether it needs the internal states of recurrent networks before every step.
+        internal_state_interval: every how many steps of a fragment it needs the internal states of recurrent networks;
+            None: before the first step.
         batch_options: names of further fields of external batches.
         sequences: what turns records of the memory that are sequences into items; None: they are items.
     """
@@ -91,7 +92,7 @@ class Experience(ABC):
     batch_size: int = 0
     discount: float | None = None
     inserts_steps: bool = False
-    every_internal_state: ClassVar[bool] = False
+    internal_state_interval: int | None = None
     batch_options: tuple[str, ...] = ()
     sequences: Any = None
 

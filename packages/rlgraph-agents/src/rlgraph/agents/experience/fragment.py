@@ -43,8 +43,8 @@ class Fragment:
         states: ``[T + 1, N, ...]``: those acted on, and those that the last step led to.
         reached: ``[E, ...]``: the states that were reached at the E ends, in the order of ``np.nonzero(ends)``.
         actions, rewards, terminals, truncations, begins, valid: ``[T, N, ...]``, as in a step.
-        internal_states: ``[1, N, ...]``, before the first step, or ``[T, N, ...]``, before every step; None: there are
-            none.
+        internal_states: ``[1, N, ...]``, before the first step, ``[T, N, ...]``, before every step, or before steps at
+            another interval; None: there are none.
         remembered: ``[T, N, ...]`` by name; None: nothing.
     """
 
@@ -115,11 +115,11 @@ class FragmentBuffer:
 
     Args:
         length: T.
-        every_internal_state: keep the internal states before every step, for replay; else before the first.
+        internal_state_interval: steps between two internal states that are kept; None: only those before the first.
     """
 
-    def __init__(self, length: int, every_internal_state: bool = False):
-        self.length, self._kept = length, length if every_internal_state else 1
+    def __init__(self, length: int, internal_state_interval: int | None = None):
+        self.length, self._interval = length, internal_state_interval or length
         #: Steps collected so far.
         self.filled = 0
         self._fields: dict[str, Any] | None = None
@@ -145,8 +145,8 @@ class FragmentBuffer:
             raise InputError(
                 f"the fragment has its {self.length} steps: take it before the next step is added"
             )
-        if t < self._kept:
-            _set_row(fields["internal_states"], t, step.internal_states)
+        if t % self._interval == 0:
+            _set_row(fields["internal_states"], t // self._interval, step.internal_states)
         _set_row(fields["states"], t, step.states)
         _set_row(fields["actions"], t, step.actions)
         _set_row(fields["remembered"], t, step.remembered)
@@ -217,9 +217,9 @@ class FragmentBuffer:
         }
 
     def set_state(self, state: dict[str, Any] | None) -> None:
-        """Continue from what `get_state` gave."""
+        """Continue from what `get_state` gave; what was collected for another length is lost."""
         self.drop()
-        if state is None:
+        if state is None or len(state["fields"]["rewards"]) != self.length:
             return
         self.filled = int(state["filled"])
         self._fields = {"remembered": None, "internal_states": None, **map_arrays(np.copy, state["fields"])}
@@ -239,12 +239,13 @@ class FragmentBuffer:
             name: np.zeros((self.length, number), bool)
             for name in ("terminals", "truncations", "begins", "valid")
         }
+        kept = len(range(0, self.length, self._interval))
         self._fields = {
             "states": map_arrays(room(1), step.states),
             "actions": map_arrays(room(0), step.actions),
             "rewards": room(0)(step.rewards),
             "remembered": map_arrays(room(0), step.remembered),
-            "internal_states": map_arrays(room(self._kept - self.length), step.internal_states),
+            "internal_states": map_arrays(room(kept - self.length), step.internal_states),
             **flags,
         }
 
@@ -266,7 +267,7 @@ class FragmentFormat:
         frames: path of a part of the states -> how many entries of its last axis are one frame: a state there is a
             stack of frames, and continues the one before it.
         dtype: of rewards.
-        every_internal_state: see `FragmentBuffer`.
+        internal_state_interval: see `FragmentBuffer`.
     """
 
     def __init__(
@@ -277,9 +278,9 @@ class FragmentFormat:
         remembered: Space | None = None,
         frames: dict[str, int] | None = None,
         dtype: str = "float32",
-        every_internal_state: bool = False,
+        internal_state_interval: int | None = None,
     ):
-        self.frames, self._dtype, self._every = frames or {}, dtype, every_internal_state
+        self.frames, self._dtype, self._interval = frames or {}, dtype, internal_state_interval
         fields: dict[str, Space] = {
             "states": states,
             "reached": states,
@@ -335,7 +336,7 @@ class FragmentFormat:
             leading = {
                 "states": (steps + 1, number),
                 "reached": (len(ended[0]),),
-                "internal_states": (steps if self._every else 1, number),
+                "internal_states": (len(range(0, steps, self._interval or steps)), number),
             }.get(name, (steps, number))
             flat[path] = self._checked(arrays, path, (*leading, *box.shape), box)
         return Fragment(origin, version, **self.space.unflatten_sample(flat))

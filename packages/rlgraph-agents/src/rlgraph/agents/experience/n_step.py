@@ -108,8 +108,8 @@ class NStepWindows:
         return {name: map_arrays(np.copy, value) for name, value in {**held, **nested}.items()}
 
     def set_state(self, state: Mapping[str, Any] | None) -> None:
-        """Continue from what `get_state` gave."""
-        if state is None:
+        """Continue from what `get_state` gave; what waited for another number of steps is lost."""
+        if state is None or len(state["rewards"]) != self.n_step:
             self.drop()
             return
         names = ("clock", "waiting", "rewards", "states", "actions", "reached")

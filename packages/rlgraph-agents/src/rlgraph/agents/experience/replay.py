@@ -146,16 +146,17 @@ class ReplayWriter:
             return
         if step.valid is not None:
             step = step.of_rows(np.flatnonzero(step.valid))
-        if len(step.rewards):
-            self._insert(
-                {
-                    "states": step.states,
-                    "actions": step.actions,
-                    "rewards": step.rewards,
-                    "terminals": step.terminals,
-                    "next_states": step.next_states,
-                }
-            )
+            if not len(step.rewards):
+                return
+        self._insert(
+            {
+                "states": step.states,
+                "actions": step.actions,
+                "rewards": step.rewards,
+                "terminals": step.terminals,
+                "next_states": step.next_states,
+            }
+        )
 
     def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
         """The episodes of `slots` (None: all) were cut after their last step."""

@@ -11,7 +11,8 @@ from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer
 from rlgraph.agents.experience.sequence_indices import fragment_ends
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.nested_arrays import map_arrays, row
+from rlgraph.agents.nested_arrays import length, map_arrays, row
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
 
@@ -27,16 +28,32 @@ class Rollouts(Experience):
     ``begins`` for recurrent networks.
 
     Args:
-        rollout_length: T.
+        rollout_length: T, steps of each environment between two rounds of updates.
+        sequence_length: steps of the sequences that recurrent networks are unrolled over, each from the internal states
+            that acting had before its first step; it divides T. None: the whole rollout.
     """
 
     is_sequential = True
 
-    def __init__(self, *, rollout_length: int = 128):
-        if isinstance(rollout_length, bool) or not isinstance(rollout_length, int) or rollout_length < 1:
-            raise SpecError(f"expected an integer >= 1, given {rollout_length!r}", path="rollout_length")
-        self.rollout_length = rollout_length
-        self._buffer = FragmentBuffer(rollout_length)
+    def __init__(self, *, rollout_length: int = 128, sequence_length: int | None = None):
+        self.rollout_length = check_whole(rollout_length, "rollout_length", least=1)
+        self.internal_state_interval = sequence_length
+        if sequence_length is not None and rollout_length % check_whole(
+            sequence_length, "sequence_length", least=1
+        ):
+            raise SpecError(
+                f"expected a number that divides rollout_length, {rollout_length}, given {sequence_length}",
+                path="sequence_length",
+            )
+        self._buffer = FragmentBuffer(rollout_length, sequence_length)
+
+    def suited_to(self, is_recurrent: bool) -> Rollouts:
+        if self.internal_state_interval is not None and not is_recurrent:
+            raise SpecError(
+                "expected recurrent layers, such as lstm, in network_spec: without them leave it out",
+                path="sequence_length",
+            )
+        return self
 
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         return (*FIELDS, "begins") if is_recurrent else FIELDS
@@ -60,7 +77,8 @@ class Rollouts(Experience):
         )
         spaces: dict[str, Any] = {"update.records": records}
         if beginnings is not None:
-            spaces["update.beginnings"] = beginnings.with_batch_rank()
+            sequences = self.internal_state_interval is not None and "sequences"
+            spaces["update.beginnings"] = beginnings.with_extra_ranks(True, sequences, time_major=True)
         return spaces
 
     def take_due(self, steps: int) -> int:
@@ -70,7 +88,7 @@ class Rollouts(Experience):
         return self._buffer.take(version=version)
 
     def records_of(self, fragments: Sequence[Fragment], dtype: str) -> tuple[dict[str, Any], Any]:
-        return rollout_records(fragments, dtype)
+        return rollout_records(fragments, dtype, self.internal_state_interval)
 
     def records_of_batch(
         self, method: str, columns: dict[str, Any], truncations: np.ndarray, sequence_indices: Any, dtype: str
@@ -120,11 +138,15 @@ class Rollouts(Experience):
         self._buffer.set_state(state)
 
 
-def rollout_records(fragments: Sequence[Fragment], dtype: str) -> tuple[dict[str, Any], Any]:
-    """The records ``[T, N, ...]`` of fragments side by side, and the internal states ``[N, ...]`` before them.
+def rollout_records(
+    fragments: Sequence[Fragment], dtype: str, interval: int | None
+) -> tuple[dict[str, Any], Any]:
+    """The records ``[T, N, ...]`` of fragments side by side, and the internal states before them.
+
+    The states are ``[N, ...]`` or, with an interval, ``[T / interval, N, ...]``.
 
     Raises:
-        InputError: the fragments have different lengths, or there are none.
+        InputError: the fragments have different lengths, or there are none; the internal states have another interval.
     """
     if not fragments or len({fragment.length for fragment in fragments}) > 1:
         lengths = [fragment.length for fragment in fragments]
@@ -148,4 +170,12 @@ def rollout_records(fragments: Sequence[Fragment], dtype: str) -> tuple[dict[str
     if fragments[0].internal_states is None:
         del records["begins"]
         return records, None
-    return records, side_by_side([row(fragment.internal_states, 0) for fragment in fragments], 0)
+    if interval is None:
+        return records, side_by_side([row(fragment.internal_states, 0) for fragment in fragments], 0)
+    for fragment in fragments:
+        if (given := length(fragment.internal_states)) != fragment.length // interval:
+            raise InputError(
+                f"sequence_length: expected the internal states before {fragment.length // interval} sequences of a "
+                f"fragment, given {given}: a FragmentSampler collects them with internal_state_interval={interval}"
+            )
+    return records, side_by_side([fragment.internal_states for fragment in fragments])

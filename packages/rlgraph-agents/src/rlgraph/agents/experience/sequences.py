@@ -28,7 +28,7 @@ class Sequences(Replay):
     """
 
     memory: SequenceReplay
-    every_internal_state = True
+    internal_state_interval = 1
 
     def __init__(self, memory: SequenceReplay, **options: Any):
         super().__init__(memory_spec=memory, **options)
@@ -140,7 +140,7 @@ class SequenceWriter:
         if step.internal_states is None:
             raise InputError(
                 "sequences: expected the internal states before each step, given none: a FragmentSampler collects them "
-                "with every_internal_state=True"
+                "with internal_state_interval=1"
             )
         slots = np.arange(len(step.rewards)) if slots is None else slots
         if step.valid is not None:

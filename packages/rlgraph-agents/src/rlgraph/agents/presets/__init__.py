@@ -79,7 +79,7 @@ def find_preset(agent: str, environment: Any) -> Preset | None:
     wanted, named = environment_settings(environment), None
     if wanted is None:
         return None
-    for preset in _presets_of(agent):
+    for preset in presets_of(agent):
         own = preset.document["environment"]
         settings = environment_settings(own) or {}
         if not isinstance(own, str) and settings == wanted:
@@ -97,7 +97,8 @@ def use_preset(agent: str, environment: Any) -> Preset | None:
     return preset
 
 
-def _presets_of(agent: str) -> Iterator[Preset]:
+def presets_of(agent: str) -> Iterator[Preset]:
+    """The presets of a registered agent."""
     name = canonical(agent)
     for plugin in registry("rlgraph.agents").plugins():
         if canonical(plugin.name) == name:

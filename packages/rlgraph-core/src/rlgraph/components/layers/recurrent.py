@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.core import Component
-from rlgraph.core.functional.recurrent import Step, project, reset, unroll
+from rlgraph.core.functional.recurrent import Step, Unroll, project, reset, unroll, unroll_parts
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.errors import mismatch
 
@@ -58,7 +59,7 @@ class RecurrentLayer(Component):
             if name == "inputs":
                 self._check_inputs(argument, space)
             elif name == self.states_argument and space is not None:
-                self._check_states(argument, space)
+                self._check_states(argument, space, input_spaces)
             elif name == "sequence_length" and space is not None:
                 _check_lengths(argument, space, input_spaces["inputs"])
             elif name == "resets" and space is not None:
@@ -70,7 +71,7 @@ class RecurrentLayer(Component):
             hint = "without the argument time_major the layer takes either order"
             raise mismatch(argument, f"time_major={self.time_major}", repr(space), hint)
 
-    def _check_states(self, argument: str, space: Any) -> None:
+    def _check_states(self, argument: str, space: Any, input_spaces: Mapping[str, Any]) -> None:
         expected = f"FloatBox(shape=({self.units},), add_batch_rank=True)"
         parts = [space]
         if len(self.state_names) > 1:
@@ -78,13 +79,16 @@ class RecurrentLayer(Component):
             expected = f"a Tuple of {' and '.join(self.state_names)}, each {expected}"
         if len(parts) != len(self.state_names) or not all(map(self._is_state, parts)):
             raise mismatch(argument, expected, repr(space))
+        inputs, lengths = input_spaces["inputs"], input_spaces.get("sequence_length")
+        if parts[0].has_time_rank and (not inputs.time_major or lengths is not None):
+            raise mismatch(argument, "time-major inputs without lengths beside states of parts", repr(inputs))
 
     def _is_state(self, space: Any) -> bool:
         return (
             isinstance(space, FloatBox)
             and space.shape == (self.units,)
             and space.has_batch_rank
-            and not space.has_time_rank
+            and (not space.has_time_rank or space.time_major)
         )
 
     def run_steps(
@@ -97,11 +101,13 @@ class RecurrentLayer(Component):
         sequence_length: Tensor | None,
         resets: Tensor | None,
         every_step: bool | None,
+        over_time: Unroll = unroll,
     ) -> tuple[Tensor, ...]:
         """Run `step` from `states` (None: zeros) over ``inputs @ weights + biases``: (outputs, each last state).
 
         `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N], as their `space` says. With `every_step` the states
-        are those after every step, with the ranks of `inputs`.
+        are those after every step, with the ranks of `inputs`. `states` [C, B, units] are those before each of C
+        parts of equal length, see `unroll_parts`. `over_time` is what runs `step` over sequences.
         """
         is_batch_major = space.has_time_rank and not space.time_major
         if is_batch_major:
@@ -113,7 +119,9 @@ class RecurrentLayer(Component):
         if not space.has_time_rank:
             states = step(projected, states if resets is None else reset(ops, states, resets))
             return states[-1], *states
-        outputs, states = unroll(ops, step, projected, states, sequence_length, resets, bool(every_step))
+        if len(states[0].shape) == 3:
+            over_time = partial(unroll_parts, unroll=over_time)
+        outputs, states = over_time(ops, step, projected, states, sequence_length, resets, bool(every_step))
         if not self.return_sequences:
             outputs = states[-1][-1] if every_step else states[-1]
         elif is_batch_major:

@@ -13,6 +13,7 @@ from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import AssemblyError, Component, InputError, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.component.decorators import BoundApiMethod
 from rlgraph.core.errors import nearest
+from rlgraph.core.functional.sequences import parts_side_by_side
 from rlgraph.core.ops import leaves_of
 from rlgraph.spaces import IntBox, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
@@ -34,6 +35,9 @@ class IterativeOptimization(Component):
         sequences: False: a minibatch consists of single steps ``[M, ...]``; a time rank is folded into the batch first.
             True: it consists of whole sequences, ``[T, M, ...]`` or ``[M, T, ...]``; fields without time rank have one
             value per sequence, such as internal states before the first step.
+        sequence_length: cut sequences ``[T, N, ...]`` into shorter ones of this many steps L: a minibatch is
+            ``[L, M, ...]``, and ``internal_states`` of observations are those before each, ``[T / L, N, ...]``, in a
+            minibatch ``[M, ...]``. None: they stay whole.
         stop_if: ``(name, limit)``: stop after the first minibatch whose number `name` exceeds the limit (for example
             the divergence from the behaviour policy); None: never.
         scope: name among its siblings.
@@ -52,12 +56,15 @@ class IterativeOptimization(Component):
         num_minibatches: int = 1,
         sequences: bool = False,
         stop_if: tuple[str, float] | None = None,
+        sequence_length: int | None = None,
         scope: str = "iterative-optimization",
         **kwargs: Any,
     ):
         self.num_epochs = check_whole(num_epochs, f"{scope}.num_epochs", least=1)
         self.num_minibatches = check_whole(num_minibatches, f"{scope}.num_minibatches", least=1)
-        self.sequences = check_flag(sequences, f"{scope}.sequences")
+        self.sequences, self.sequence_length = check_flag(sequences, f"{scope}.sequences"), sequence_length
+        if sequence_length is not None:
+            check_whole(sequence_length, f"{scope}.sequence_length", least=1)
         self.stop_if = _stop(stop_if, f"{scope}.stop_if")
         super().__init__(scope=scope, **kwargs)
 
@@ -68,6 +75,9 @@ class IterativeOptimization(Component):
         if self.sequences and not space.has_time_rank:  # type: ignore[attr-defined]
             hint = "for records without time rank leave out sequences=True"
             raise mismatch("records", "a Dict with batch and time rank", repr(space), hint)
+        if self.sequence_length is not None and not (self.sequences and space.time_major):  # type: ignore[attr-defined]
+            hint = "sequence_length cuts sequences, with sequences=True"
+            raise mismatch("records", "a Dict whose time rank comes first", repr(space), hint)
         self.ranks = _ranks(space)
 
     @rlgraph_api
@@ -100,7 +110,10 @@ class IterativeOptimization(Component):
             )
         order = self._order(records)
         fields = records if computed is None else self._joined(records, computed)
-        fields = fields if self.sequences else self._folded(fields)
+        if self.sequence_length is not None:
+            fields = self._cut(fields)
+        elif not self.sequences:
+            fields = self._folded(fields)
         shared = () if time_percentage is None else (time_percentage,)
 
         def numbers_of(i: Any) -> dict[str, Any]:
@@ -164,14 +177,18 @@ class IterativeOptimization(Component):
     @graph_fn(host=True, spaces=_order_space, shares=(), space_of="records")
     def _order(self, space: Any, records: Any) -> np.ndarray:
         """The indices of the records, or sequences, of each minibatch, ``[updates, M]``."""
-        field, box = leaves_of(records)[0], next(iter(space.flatten().values()))
+        leaves = zip(leaves_of(records), space.flatten().items(), strict=True)
+        field, (_, box) = next(leaf for leaf in leaves if not _is_of_parts(leaf[1][0]))
         ranks = field.shape[: field.ndim - len(box.shape)]
         number = ranks[-1 if space.time_major else 0] if self.sequences else math.prod(ranks)
+        if self.sequence_length is not None:
+            number *= self._parts_of(ranks[0])
         size = number // self.num_minibatches
         if size == 0:
-            kind = "sequences" if self.sequences else "records"
+            kind = "sequences: take more, or shorter ones" if self.sequences else "records"
             raise InputError(
-                f"{self.scope_path}: expected at least {self.num_minibatches} {kind}, given {number}"
+                f"{self.scope_path}.num_minibatches: expected at most {number}, given {self.num_minibatches}: there "
+                f"are {number} {kind}"
             )
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         used = size * self.num_minibatches
@@ -185,6 +202,24 @@ class IterativeOptimization(Component):
             hint = "one value per sequence needs sequences=True" if self.ranks[1] else ""
             raise mismatch(key, f"the ranks of the records, {_shown(self.ranks)}", repr(space), hint)
         return ops.reshape(field, (-1, *field.shape[2:])) if space.has_time_rank else field
+
+    def _parts_of(self, steps: int) -> int:
+        """The number of sequences that one is cut into."""
+        assert self.sequence_length is not None
+        if steps % self.sequence_length:
+            raise InputError(
+                f"{self.scope_path}.sequence_length: expected a number that divides the steps of the records, {steps}, "
+                f"given {self.sequence_length}"
+            )
+        return steps // self.sequence_length
+
+    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
+    def _cut(self, ops: Any, key: str, field: Any) -> Any:
+        """``[T, N, ...] -> [L, C * N, ...]``, the C parts of each sequence; internal states ``[C * N, ...]``."""
+        if _is_of_parts(key):
+            return ops.reshape(field, (-1, *field.shape[2:]))
+        assert self.sequence_length is not None
+        return parts_side_by_side(ops, field, length=self.sequence_length)
 
     @graph_fn
     def _minibatch(self, ops: Any, i: Any, order: Any) -> Any:
@@ -242,6 +277,11 @@ def _number(ops: Any, name: str, number: Any, rank: int) -> Any:
 def _ranks(space: Any) -> tuple[bool, bool, bool]:
     """Whether there are a batch and a time rank, and whether that comes first."""
     return bool(space.has_batch_rank), bool(space.has_time_rank), bool(space.time_major)
+
+
+def _is_of_parts(path: str) -> bool:
+    """Whether a field has one value for each part of a sequence, instead of one per step."""
+    return "internal_states" in path.split("/")
 
 
 def _shown(ranks: tuple[bool, bool, bool]) -> str:

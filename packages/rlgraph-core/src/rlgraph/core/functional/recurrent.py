@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rlgraph.core.functional.sequences import parts_in_a_row, parts_side_by_side
+
 Tensor = Any
 
 #: ``(x_t [B, K], states_tm1 ([B, U], ...)) -> states_t``; the last of the states is the output.
 Step = Callable[[Tensor, tuple[Tensor, ...]], tuple[Tensor, ...]]
+#: A function like `unroll`.
+Unroll = Callable[..., tuple[Tensor, tuple[Tensor, ...]]]
 
 
 def lstm_step(
@@ -122,16 +126,40 @@ def unroll(
         if resets is not None:
             states = reset(ops, states, items["resets"])
         after = step(items["x"], states)
-        y = after[-1]
-        if sequence_length is not None:
-            after = tuple(
-                ops.where(items["counts"], new, old) for new, old in zip(after, states, strict=True)
-            )
-            y = ops.where(items["counts"], y, 0.0)
-        return after, (y, after) if every_step else y
+        if sequence_length is None:
+            return after, after if every_step else after[-1]
+        y = ops.where(items["counts"], after[-1], 0.0)
+        after = tuple(ops.where(items["counts"], new, old) for new, old in zip(after, states, strict=True))
+        return after, (*after, y) if every_step else y
 
     last, collected = ops.scan(body, states, items)
-    return collected if every_step else (collected, last)
+    return (collected[-1], collected[: len(states)]) if every_step else (collected, last)
+
+
+def unroll_parts(
+    ops: Any,
+    step: Step,
+    xs: Tensor,
+    states: tuple[Tensor, ...],
+    sequence_length: None = None,
+    resets: Tensor | None = None,
+    every_step: bool = False,
+    unroll: Unroll = unroll,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """As `unroll`, from ``states ([C, B, U], ...)`` before each of C parts of equal length of the sequence.
+
+    The parts are unrolled side by side; no gradient passes from one to the next.
+    """
+    number, steps, units = ops.shape(states[0])[0], ops.shape(xs)[0], states[0].shape[-1]
+    xs = parts_side_by_side(ops, xs, number)
+    resets = None if resets is None else parts_side_by_side(ops, resets, number)
+    states = tuple(ops.reshape(state, (-1, units)) for state in states)
+    ys, after = unroll(ops, step, xs, states, sequence_length, resets, every_step)
+    if every_step:
+        after = tuple(parts_in_a_row(ops, state, number, steps) for state in after)
+    else:
+        after = tuple(ops.reshape(state, (number, -1, units))[-1] for state in after)
+    return parts_in_a_row(ops, ys, number, steps), after
 
 
 def reset(ops: Any, states: tuple[Tensor, ...], resets: Tensor) -> tuple[Tensor, ...]:

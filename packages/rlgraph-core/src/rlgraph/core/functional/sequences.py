@@ -33,6 +33,21 @@ def decayed_sums(ops: Any, values: Tensor, ends: Tensor, decay: Any) -> Tensor:
     return ops.linear_recurrence(values, ops.where(ends, ops.zeros_like(values), decay), reverse=True)
 
 
+def parts_side_by_side(ops: Any, steps: Tensor, number: int = -1, length: int = -1) -> Tensor:
+    """Cut sequences into C parts of L steps: ``steps [T, B, ...] -> [L, C * B, ...]``.
+
+    Column ``c * B + b`` is part c of sequence b. Either `number`, C, or `length`, L, is given; it divides T.
+    """
+    parts = ops.moveaxis(ops.reshape(steps, (number, length, *ops.shape(steps)[1:])), 0, 1)
+    return ops.reshape(parts, (ops.shape(parts)[0], -1, *parts.shape[3:]))
+
+
+def parts_in_a_row(ops: Any, parts: Tensor, number: int, steps: int) -> Tensor:
+    """The inverse of `parts_side_by_side`: ``parts [L, C * B, ...] -> [T, B, ...]``, from C and T."""
+    rows = ops.moveaxis(ops.reshape(parts, (ops.shape(parts)[0], number, -1, *parts.shape[2:])), 1, 0)
+    return ops.reshape(rows, (steps, *ops.shape(rows)[2:]))
+
+
 def values_of_next_states(
     ops: Any, values: Tensor, bootstrap_values: Tensor, ends: Tensor | None = None
 ) -> Tensor:

@@ -109,6 +109,22 @@ class SymbolicDim:
             return None
         return SymbolicDim({monomial: 1}) // (other // coefficient)
 
+    @staticmethod
+    def undivided(size: int | SymbolicDim) -> int | SymbolicDim:
+        """`size` if its quotients by other symbols are exact: ``S*(T)//(S)`` is ``T``."""
+        if not isinstance(size, SymbolicDim):
+            return size
+        undivided: int | SymbolicDim = 0
+        for monomial, coefficient in size._terms:
+            factors = list(monomial)
+            for symbol in monomial:
+                quotient = re.fullmatch(r"\((\w+)\)//\((\w+)\)", symbol)
+                if quotient and quotient[2] in factors:
+                    factors.remove(quotient[2])
+                    factors[factors.index(symbol)] = quotient[1]
+            undivided = SymbolicDim({tuple(sorted(factors)): coefficient}) + undivided
+        return undivided
+
     @property
     def symbols(self) -> frozenset[str]:
         """The names of its symbols."""

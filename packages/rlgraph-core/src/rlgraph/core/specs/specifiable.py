@@ -14,6 +14,7 @@ from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.native_modules import check_no_native_module
 from rlgraph.core.specs.parameters import Parameters, parameters_of
 from rlgraph.core.specs.spec_paths import is_recording, locate, locate_faults, making, record
 from rlgraph.spaces import SpaceError
@@ -76,6 +77,7 @@ class Specifiable:
     def _from_plain(cls, spec: Any, where: str, kwargs: Mapping[str, Any]) -> Self:
         """`from_spec` of anything but an instance or a file."""
         if not isinstance(spec, Mapping):
+            check_no_native_module(spec, cls.__name__, where)
             makes = callable(spec) and not isinstance(spec, Specifiable)
             if spec is not None and not (isinstance(spec, str) or makes):
                 raise SpecError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.functional.recurrent import gru_step, lstm_step, unroll
+from rlgraph.core.functional.recurrent import gru_step, lstm_step, unroll, unroll_parts
 from rlgraph.testing.conformance.cases.case import FunctionCase
 
 _RNG = np.random.default_rng(0)
@@ -16,6 +16,13 @@ def _cumulated(ops: Any, xs: Any, states: Any, sequence_length: Any) -> Any:
     """`unroll` of a step that is no layer's."""
     return unroll(
         ops, lambda x_t, s: (s[0] + ops.tanh(x_t), 0.5 * s[1] + s[0]), xs, tuple(states), sequence_length
+    )
+
+
+def _cumulated_in_parts(ops: Any, xs: Any, states: Any, resets: Any) -> Any:
+    """`unroll_parts` of a step that is no layer's."""
+    return unroll_parts(
+        ops, lambda x_t, s: (s[0] + ops.tanh(x_t),), xs, (states,), None, resets, every_step=True
     )
 
 
@@ -47,5 +54,14 @@ FUNCTIONS: dict[str, FunctionCase] = {
             "sequence_length": np.array([5, 0, 3]),
         },
         by=("xs",),
+    ),
+    "unroll_parts": FunctionCase(
+        _cumulated_in_parts,
+        {
+            "xs": _RNG.standard_normal((6, 3, 2)),
+            "states": _RNG.standard_normal((2, 3, 2)),
+            "resets": _RNG.random((6, 3)) < 0.3,
+        },
+        by=("xs", "states"),
     ),
 }

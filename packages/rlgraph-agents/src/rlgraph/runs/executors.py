@@ -1,0 +1,51 @@
+"""Which worker trains: the one of this process, or an executor of `rlgraph.execution`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.core import SpecError, registry
+from rlgraph.core.specs.specifiable import check_arguments
+from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+from rlgraph.workers.worker import Worker
+
+#: The executor where a spec names none.
+DEFAULT = "sync_batch"
+#: Arguments of executors that are said elsewhere in a run's document.
+SAID_ELSEWHERE = frozenset(
+    {"agent", "agent_config", "env_spec", "environment_spec", "num_envs", "vectorization", "backend", "seed"}
+)
+
+
+def worker_class(spec: Any) -> tuple[type[Worker], dict[str, Any]]:
+    """The class of the worker of a run, and its further arguments.
+
+    Args:
+        spec: `executor_spec` of a run: None, the name of an executor or an engine, or a mapping with one as ``type``.
+
+    Raises:
+        SpecError: unknown executor or option.
+        PluginError: it is not installed.
+    """
+    if spec is None:
+        return SingleThreadedWorker, {}
+    engines, executors = registry("rlgraph.engines"), registry("rlgraph.executors")
+    given = {"type": spec} if isinstance(spec, str) else spec
+    if not isinstance(given, Mapping):
+        raise SpecError(f"expected the name of an engine, or a mapping, given {spec!r}", path="executor_spec")
+    options = {name: value for name, value in given.items() if name != "type"}
+    name = given.get("type", DEFAULT)
+    if isinstance(name, str) and name not in executors:  # the short form names the engine
+        options, name = {"engine": name, **options}, DEFAULT
+    kind: type[Worker] = executors.load(name, where="executor_spec.type")
+    if said := SAID_ELSEWHERE & options.keys():
+        raise SpecError(
+            f"say it in the run, the agent or the worker: {', '.join(sorted(said))}", path="executor_spec"
+        )
+    check_arguments(kind, options, "executor_spec")
+    engine = options.get("engine")
+    engine = engine.get("type") if isinstance(engine, Mapping) else engine
+    if isinstance(engine, str):
+        engines.load(engine, where="executor_spec.engine")
+    return kind, options

@@ -1,0 +1,147 @@
+"""Forks runs: a new run that begins with the checkpoint of another, with changed options."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.specs import parse_spec
+from rlgraph.core import CheckpointError, SpecError, data_specs
+from rlgraph.core.errors import Fault
+from rlgraph.core.specs.spec_paths import parts_of
+from rlgraph.environments.interrupts import interruptible
+from rlgraph.runs.checkpoints import RunCheckpoints
+from rlgraph.runs.config_file import read_config
+from rlgraph.runs.configuration import apply_overrides
+from rlgraph.runs.configuration_differences import differences
+from rlgraph.runs.records import NAMES
+from rlgraph.runs.resuming import agent_of, check_state, departures_from
+from rlgraph.runs.run_folder import keep_earlier_run
+from rlgraph.runs.run_lock import run_lock
+from rlgraph.runs.run_spec import RunSpec
+from rlgraph.runs.run_state import RunState
+from rlgraph.runs.training import Run, RunSummary, complete
+from rlgraph.workers.callbacks import Callback
+
+#: What a fork has in common with its origin, and what to do where it should not.
+KEPT = {
+    "agent.type": "weights are those of one agent; train the other one anew",
+    "backend": "random numbers are those of a backend; train anew",
+    "environment": "give the weights to an agent for the other environment, with Agent.load_weights",
+    "seed": "random numbers go on from the checkpoint; train anew",
+}
+
+
+@interruptible()
+@data_specs()
+def fork(
+    folder: str | Path,
+    new_folder: str | Path,
+    overrides: Iterable[str] = (),
+    *,
+    steps: int | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> RunSummary:
+    """Begin a new run from the newest valid checkpoint of another, with changed options.
+
+    Weights, optimizer state, memory, counters and metrics so far are those of the other run, which stays as it is;
+    episodes begin anew, and the best policy is one of the new run's evaluations. `RunSummary.departures` and
+    ``config.json`` say where the run comes from.
+
+    Args:
+        folder: the folder of the other run.
+        new_folder: the folder of the new run; an earlier run there is moved, as by `train`.
+        overrides: ``path=value``, as for `rlgraph.runs.configuration.apply_overrides`.
+        steps: environment steps, those of the other run included; default: as many as the other run was to do.
+        callbacks: additional callbacks.
+
+    Raises:
+        RunFolderError: `folder` has no run, or a file is damaged.
+        SpecError: an option does not exist, may not change, or does not fit the checkpoint; no steps are left.
+        CheckpointError: there is no valid checkpoint.
+        StorageError: see `train`.
+    """
+    origin, new = Path(folder).absolute(), Path(new_folder).absolute()
+    if new.resolve().is_relative_to(origin.resolve()):
+        raise SpecError(f"expected a folder outside of {origin}, whose run stays as it is", path="fork")
+    config = read_config(origin)
+    run = parse_spec(RunSpec, config["run"], "")
+    changed = apply_overrides(run.model_dump(), [*overrides, *([] if steps is None else [f"steps={steps}"])])
+    wanted = complete(changed)
+    found = RunCheckpoints(origin / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
+    if found is None:
+        raise CheckpointError(f"{origin} has no checkpoint yet to fork from")
+    path, state = found
+    check_state(path, state, run, config)
+    changes = _changes(run, wanted, state)
+    agent = agent_of(wanted, config, found)
+    _load(agent, path, changes)
+    reason = (
+        f"step {state.worker.done}: forked from {origin}: {', '.join(changes.values()) or 'nothing changed'}"
+    )
+    others = departures_from(state, config.get("versions") or {}, wanted)
+    with Run(
+        new, wanted, agent, _begun(state, [*state.departures, reason, *others]), forked_from=path
+    ) as rest:
+        earlier = keep_earlier_run(new)
+        new.mkdir(parents=True, exist_ok=True)
+        with run_lock(new):
+            for name in NAMES:
+                shutil.copyfile(origin / name, new / name)
+            return replace(rest.execute(callbacks), earlier_run=earlier)
+
+
+def _changes(run: RunSpec, wanted: RunSpec, state: RunState) -> dict[str, str]:
+    """Path -> ``path: before -> after`` of what changes.
+
+    Raises:
+        SpecError: something may not, or there are no steps left.
+    """
+    before, after = differences([run.model_dump(mode="json"), wanted.model_dump(mode="json")])
+    kinds = run.agent.get("type"), wanted.agent.get("type")
+    if kinds[0] != kinds[1]:
+        raise SpecError(f"expected {kinds[0]!r}, given {kinds[1]!r}: {KEPT['agent.type']}", path="agent.type")
+    paths = dict.fromkeys([*before, *after])
+    kept = [
+        Fault(f"expected {before[path]!r}, given {after[path]!r}: {advice}", path)
+        for path in paths
+        for place, advice in KEPT.items()
+        if parts_of(path)[0] == place
+    ]
+    if kept:
+        raise SpecError(*kept)
+    if wanted.steps <= state.worker.done:
+        raise SpecError(
+            f"expected an integer > {state.worker.done}, the steps that are done, given {wanted.steps}",
+            path="steps",
+        )
+    return {path: f"{path} {before.get(path)!r} -> {after.get(path)!r}" for path in paths}
+
+
+def _load(agent: Agent, checkpoint: Path, changes: dict[str, str]) -> None:
+    """Restore the checkpoint.
+
+    Raises:
+        SpecError: an option of the agent does not fit it.
+    """
+    try:
+        agent.load_model(checkpoint)
+    except CheckpointError as error:
+        options = [path for path in changes if path.startswith("agent")]
+        if not options:
+            raise
+        raise SpecError(
+            f"{error}. Leave {'this option' if len(options) == 1 else 'the option that it depends on'} as it was; or "
+            "train a new agent, and give it the weights that fit with Agent.load_weights(..., only=...)",
+            path=", ".join(options),
+        ) from None
+    agent.flush_buffers()
+
+
+def _begun(state: RunState, departures: list[str]) -> RunState:
+    """The state of the new run: its episodes begin anew, and it has no best policy yet."""
+    worker = state.worker.model_copy(update={"environments": None, "running": None})
+    return state.model_copy(update={"worker": worker, "best": None, "departures": departures})

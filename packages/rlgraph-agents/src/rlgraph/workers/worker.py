@@ -1,0 +1,340 @@
+"""The base of workers: one run of an agent, with its schedule, callbacks, evaluations and checkpoints."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from rlgraph.agents.agent import Agent
+from rlgraph.core import SpecError
+from rlgraph.environments.factory import is_instance
+from rlgraph.environments.interrupts import interruptible
+from rlgraph.environments.stepped_env import stepped
+from rlgraph.workers.callbacks import Callback
+from rlgraph.workers.episodes import Episodes
+from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.hints import SHARE, constant_returns
+from rlgraph.workers.listeners import Listeners, as_list
+from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.run_schedule import RunSchedule
+
+_log = logging.getLogger(__name__)
+
+
+class Worker(ABC):
+    """Trains an agent. A subclass says where the steps come from: `_run`.
+
+    Args:
+        agent: the agent.
+        env_spec: what its environments are made from.
+        num_envs: how many environments there are, all together.
+        frameskip: how often an action is done in an environment; the rewards are summed, and all of it is one step.
+        max_timesteps_per_episode: steps after which an episode is truncated; None: the environment's own limit only.
+        report_interval: environment steps between two reports to the callbacks; what is left is reported at the end.
+        evaluation_interval: environment steps between two evaluations; None: none.
+        evaluation_episodes: episodes of one evaluation.
+        checkpoint_interval: environment steps between two checkpoints; None: none. Each is a reset point: see
+            `rlgraph.workers.run_schedule`.
+        schedule_timesteps: steps of the agent, over all calls, in which its schedules run from beginning to end; None:
+            every call runs them anew.
+        store_checkpoint: writes a checkpoint, given the worker, and returns its folder.
+
+    Raises:
+        SpecError: an option is wrong.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        env_spec: Any,
+        *,
+        frameskip: int = 1,
+        max_timesteps_per_episode: int | None = None,
+        report_interval: int = 1000,
+        evaluation_interval: int | None = None,
+        evaluation_episodes: int = 10,
+        checkpoint_interval: int | None = None,
+        schedule_timesteps: int | None = None,
+        store_checkpoint: Callable[[Worker], Path] | None = None,
+    ):
+        if not isinstance(agent, Agent):
+            raise SpecError(
+                f"expected an agent, as Agent.from_spec(...) makes them, given {agent!r}", path="agent"
+            )
+        if agent.algorithm_class.experience.kind.is_recorded:
+            raise SpecError(
+                f"{type(agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
+                "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
+                path="agent",
+            )
+        for name, value in (
+            ("report_interval", report_interval),
+            ("evaluation_episodes", evaluation_episodes),
+            ("frameskip", frameskip),
+        ):
+            check_number(name, value)
+        for name, optional in (
+            ("evaluation_interval", evaluation_interval),
+            ("checkpoint_interval", checkpoint_interval),
+            ("schedule_timesteps", schedule_timesteps),
+            ("max_timesteps_per_episode", max_timesteps_per_episode),
+        ):
+            if optional is not None:
+                check_number(name, optional, " or None")
+        if evaluation_interval is not None and is_instance(env_spec):
+            raise SpecError(
+                "evaluations need environments of their own: give a spec or a function that "
+                "makes environments, not one instance",
+                path="evaluation_interval",
+            )
+        if checkpoint_interval is not None and store_checkpoint is None:
+            raise SpecError(
+                "store_checkpoint= has to say how a checkpoint is written", path="checkpoint_interval"
+            )
+        self.agent, self.env_spec = agent, env_spec
+        self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
+        self.report_interval = report_interval
+        self.evaluation_interval = evaluation_interval
+        self.evaluation_episodes = evaluation_episodes
+        self.checkpoint_interval = checkpoint_interval
+        self.schedule_timesteps = schedule_timesteps
+        self.store_checkpoint = store_checkpoint
+        self.callbacks: list[Callback] = []
+        self.evaluations: list[Evaluation] = []
+        #: Environments, all together.
+        self.num_envs = 0
+        self.episodes = Episodes(0)
+        #: Steps that the agent has observed, those before this worker included.
+        self.timesteps = agent.timesteps
+        #: Steps thrown away because their environment was restarted.
+        self.dropped_steps = 0
+        self._limit = max_timesteps_per_episode
+        self._listeners = Listeners([])
+        self._schedule = RunSchedule(self)
+        self._goes_on = self._hinted = False
+
+    # Training.
+
+    def execute_timesteps(
+        self,
+        timesteps: int,
+        max_timesteps_per_episode: int | None = None,
+        use_exploration: bool = True,
+        *,
+        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None = None,
+        stop: Callback | Sequence[Callback] | None = None,
+    ) -> TrainingResult:
+        """Train for `timesteps` environment steps, all environments together.
+
+        N environments step together, so that up to N - 1 steps more are done and counted: 1001 steps of 8 environments
+        are 1008. Rows that are not transitions (`VectorEnv.dropped`) are not counted.
+
+        Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM
+        stops the training cleanly; the result says so.
+
+        Args:
+            timesteps: how many; after `set_state` those that were done before are among them.
+            max_timesteps_per_episode: for this call; None: what the constructor was given.
+            use_exploration: explore; else act greedily.
+            callbacks: told what happens; functions of ``(worker, metrics)`` at every report (False stops).
+            stop: conditions that end it earlier (see `rlgraph.workers.stopping`).
+
+        Raises:
+            SpecError: `timesteps` is no number >= 0.
+            EnvironmentFault: an environment breaks its contract; names it and the step.
+            NumericalError: a loss is not finite.
+        """
+        if not isinstance(timesteps, Real) or timesteps < 0:
+            raise SpecError(f"expected a number of steps >= 0, given {timesteps!r}", path="timesteps")
+        return self._execute(timesteps, None, max_timesteps_per_episode, use_exploration, callbacks, stop)
+
+    def execute_episodes(
+        self,
+        episodes: int,
+        max_timesteps_per_episode: int | None = None,
+        use_exploration: bool = True,
+        *,
+        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None = None,
+        stop: Callback | Sequence[Callback] | None = None,
+    ) -> TrainingResult:
+        """Train until `episodes` episodes ended; otherwise as `execute_timesteps`.
+
+        Several environments may end more of them in the last step.
+        """
+        check_number("episodes", episodes)
+        return self._execute(None, episodes, max_timesteps_per_episode, use_exploration, callbacks, stop)
+
+    @abstractmethod
+    def terminate(self) -> None:
+        """Release what steps come from."""
+
+    @property
+    @abstractmethod
+    def restarts(self) -> int:
+        """What was replaced because it crashed or hung."""
+
+    def metrics(self) -> dict[str, float]:
+        """Further metrics of a report, by the names of the glossary (`rlgraph.workers.metrics`)."""
+        return {}
+
+    @abstractmethod
+    def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
+        """Train until the schedule is over."""
+
+    @abstractmethod
+    def _checkpoint(self, schedule: RunSchedule) -> None:
+        """Write a checkpoint."""
+
+    def _limit_episodes(self, limit: int | None) -> None:
+        """Truncate episodes after `limit` steps in the next call."""
+        self._limit = limit
+
+    # What it did.
+
+    @property
+    def seconds(self) -> float:
+        """Time of training in the present run, evaluations and checkpoints left out."""
+        return self._schedule.seconds
+
+    @property
+    def returns(self) -> Sequence[float]:
+        """Return of each episode, in the order they ended."""
+        return self.episodes.returns
+
+    @property
+    def recent_returns(self) -> tuple[float, ...]:
+        """Returns of the last 100 episodes."""
+        return self.episodes.recent_returns
+
+    @property
+    def recent_lengths(self) -> tuple[int, ...]:
+        """Lengths of the last 100 episodes."""
+        return tuple(self.episodes.recent_lengths)
+
+    @property
+    def episodes_of_run(self) -> int:
+        """Episodes that ended in the present run."""
+        return len(self.returns) - self._schedule.episodes_before
+
+    @property
+    def timesteps_of_run(self) -> int:
+        """Steps done in the present run, those before a resume among them."""
+        return self._schedule.done
+
+    # Going on with a run.
+
+    def get_state(self) -> dict[str, Any]:
+        """Where the present run stands, JSON-able but for the states of environments; see `set_state`.
+
+        Finished episodes and evaluations are not in it.
+        """
+        return {
+            **self._schedule.get_state(),
+            "timesteps": self.timesteps,
+            "dropped_steps": self.dropped_steps,
+            # Episodes that are cut here count nowhere.
+            "running": None if self._schedule.environments is None else self.episodes.running(),
+        }
+
+    def set_state(
+        self,
+        state: Mapping[str, Any],
+        returns: Sequence[float],
+        lengths: Sequence[int],
+        evaluations: Sequence[Evaluation],
+    ) -> None:
+        """The next `execute_timesteps` goes on with the run of `state`.
+
+        Args:
+            state: what `get_state` gave. The agent has to be restored by itself.
+            returns, lengths: of the episodes that had ended.
+            evaluations: those that were done.
+        """
+        self.timesteps, self.dropped_steps = int(state["timesteps"]), int(state["dropped_steps"])
+        self.episodes.restore(returns, lengths)
+        if state["environments"] is None:
+            self.episodes.forget_all()
+        else:
+            self.episodes.restore_running(state["running"])
+        self.evaluations = list(evaluations)
+        self._schedule.set_state(state)
+        self._goes_on = True
+
+    def _execute(
+        self,
+        timesteps: int | None,
+        episodes: int | None,
+        limit: int | None,
+        use_exploration: bool,
+        callbacks: Callback | Callable[..., Any] | Sequence[Any] | None,
+        stop: Callback | Sequence[Callback] | None,
+    ) -> TrainingResult:
+        self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
+        self.callbacks = [*as_list(callbacks), *as_list(stop, "stop")]
+        self._listeners = Listeners(self.callbacks)
+        if not self._goes_on:
+            self._schedule = RunSchedule(self)
+            self.episodes.forget_all()
+        self._goes_on, interrupted, schedule = False, False, self._schedule
+        self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
+        schedule.start(timesteps, episodes)
+        self.agent.trains_in = self.env_spec
+        try:
+            with interruptible():
+                if schedule.is_over:  # a resumed run may be; its agent stays as it was stored
+                    schedule.environments = None
+                else:
+                    self._run(schedule, use_exploration)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            self.agent.trains_in = None
+            schedule.stop_clock()
+            self._listeners.tell_end(self)
+        return TrainingResult(
+            schedule.done,
+            self.episodes_of_run,
+            self.agent.updates - schedule.updates_before,
+            self.seconds,
+            tuple(self.returns[schedule.episodes_before :]),
+            tuple(self.evaluations[schedule.evaluations_before :]),
+            interrupted,
+            self.num_envs,
+            self.frameskip,
+            self._hint(schedule),
+        )
+
+    def _do_what_is_due(self, schedule: RunSchedule) -> None:
+        """Report, evaluate, write a checkpoint."""
+        if schedule.take_due("report"):
+            schedule.stop_if(self._listeners.tell("on_report", self, schedule.report.take(schedule.done)))
+            if not self._hinted and schedule.fraction >= SHARE and (hint := self._hint(schedule)):
+                self._hinted = True
+                _log.warning(hint)
+        if schedule.take_due("evaluation"):
+            with schedule.pause():
+                schedule.stop_if(self._evaluate())
+        if schedule.take_due("checkpoint"):
+            with schedule.pause():
+                self._checkpoint(schedule)
+
+    def _hint(self, schedule: RunSchedule) -> str:
+        """What the returns of an agent that began with this run say; an agent that learned before may be perfect."""
+        return constant_returns(self.returns) if self.timesteps == schedule.done else ""
+
+    def _evaluate(self) -> bool:
+        seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)
+        env = stepped(self.env_spec, self.frameskip, self._limit)
+        evaluation = evaluate(self.agent, env, self.evaluation_episodes, seed)
+        self.evaluations.append(evaluation)
+        return self._listeners.tell("on_evaluation", self, evaluation)
+
+
+def check_number(name: str, value: Any, more: str = "") -> None:
+    """Raise `SpecError` unless `value` is an integer >= 1."""
+    if not isinstance(value, int) or value < 1:
+        raise SpecError(f"expected an integer >= 1{more}, given {value!r}", path=name)

@@ -1,0 +1,16 @@
+"""Distributed execution: the same agents in many processes."""
+
+from rlgraph.execution.actors import TooManyRestarts
+from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine
+from rlgraph.execution.in_process import InProcessEngine
+from rlgraph.execution.sync_batch import SyncBatchExecutor
+
+__all__ = [
+    "ActorDied",
+    "ActorFailed",
+    "ActorFault",
+    "Engine",
+    "InProcessEngine",
+    "SyncBatchExecutor",
+    "TooManyRestarts",
+]

@@ -1,0 +1,79 @@
+"""The actors of an executor: started, asked, and started again when they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlgraph.core import RLGraphError
+from rlgraph.execution.engine import ActorFault, Engine, Hosted, packed
+
+
+class TooManyRestarts(RLGraphError):
+    """Actors failed more often than is allowed; the message has all causes."""
+
+
+class Actors:
+    """N actors of one kind.
+
+    Args:
+        engine: where they live.
+        make: ``(number, incarnation)`` -> what makes an actor there.
+        count: N.
+        max_restarts: how often actors may be started again, all together.
+        name: of one, in messages.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        make: Callable[[int, int], Callable[[], Hosted]],
+        count: int,
+        max_restarts: int,
+        name: str = "actor",
+    ):
+        self._engine, self._make, self._name = engine, make, name
+        self.max_restarts = max_restarts
+        self.incarnations = [0] * count
+        #: Why actors were started again, in order.
+        self.causes: list[str] = []
+        self._handles = [self._start(number) for number in range(count)]
+
+    def __len__(self) -> int:
+        return len(self._handles)
+
+    @property
+    def restarts(self) -> int:
+        """How often actors were started again."""
+        return len(self.causes)
+
+    def call(self, number: int, method: str, *arguments: Any) -> Any:
+        """Call a method of actor `number`."""
+        return self._engine.call(self._handles[number], method, *arguments)
+
+    def restart(self, number: int, fault: ActorFault) -> None:
+        """Start an actor again that failed.
+
+        Raises:
+            TooManyRestarts: it is one time too many.
+        """
+        self._engine.kill(self._handles[number])
+        self.causes.append(str(fault))
+        if self.restarts > self.max_restarts:
+            listed = "\n".join(f"{i + 1}. {cause}" for i, cause in enumerate(self.causes))
+            raise TooManyRestarts(
+                f"{self._name}s failed {self.restarts} times, and executor_spec.max_actor_restarts is "
+                f"{self.max_restarts}:\n{listed}"
+            )
+        self.incarnations[number] += 1
+        self._handles[number] = self._start(number)
+
+    def close(self) -> None:
+        """End all actors."""
+        for handle in self._handles:
+            self._engine.kill(handle)
+
+    def _start(self, number: int) -> Any:
+        incarnation = self.incarnations[number]
+        make = packed(self._make(number, incarnation), "executor")
+        return self._engine.start(make, f"{self._name} {number} (incarnation {incarnation})")

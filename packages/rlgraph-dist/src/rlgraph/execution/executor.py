@@ -1,0 +1,251 @@
+"""The base of executors: a worker whose steps come from actors in other places."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.agents.agent import Agent
+from rlgraph.core import SpecError, registry
+from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.environments.process_vector_env import STEP_TIMEOUT
+from rlgraph.environments.restarts import MAX_RESTARTS
+from rlgraph.execution.actors import Actors
+from rlgraph.execution.engine import ActorFailed, ActorFault, Engine
+from rlgraph.execution.monitor import Monitor
+from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
+from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.run_schedule import RunSchedule
+from rlgraph.workers.worker import Worker, check_number
+
+#: Steps of a fragment, where the agent's experience does not say how many.
+FRAGMENT_LENGTH = 16
+
+
+class Executor(Worker):
+    """Trains an agent with the steps of several actors.
+
+    Args:
+        agent: an agent, or the spec of one.
+        env_spec: what each actor makes its environments from: a spec, or an importable function.
+        engine: name of an engine, its spec, or an engine.
+        actors: how many.
+        num_envs: environments of each actor.
+        vectorization, validate, processes, step_timeout, max_restarts: how these are stepped together (see
+            `rlgraph.environments.make_vector_env`).
+        fragment_length: steps of each environment in a fragment; None: those of a rollout, else 16.
+        max_actor_restarts: how often actors may be started again, all together.
+        start_timeout, sample_timeout: seconds until the first fragment of an actor, and until any other.
+        backend: of an agent that is given as a spec.
+        seed: likewise.
+        options: see `rlgraph.workers.Worker`.
+
+    Raises:
+        SpecError: an option is wrong, or an actor cannot be made elsewhere.
+    """
+
+    #: Engine where none is named.
+    default_engine: Any = "in_process"
+
+    def __init__(
+        self,
+        agent: Any = None,
+        env_spec: Any = None,
+        *,
+        agent_config: Any = None,
+        environment_spec: Any = None,
+        engine: Any = None,
+        actors: int = 2,
+        num_envs: int = 8,
+        vectorization: str = "auto",
+        validate: bool = False,
+        processes: int | None = None,
+        step_timeout: float | None = STEP_TIMEOUT,
+        max_restarts: int = MAX_RESTARTS,
+        fragment_length: int | None = None,
+        max_actor_restarts: int = 10,
+        start_timeout: float = 120.0,
+        sample_timeout: float = 60.0,
+        backend: str | None = None,
+        seed: int | None = None,
+        **options: Any,
+    ):
+        agent = agent_config if agent is None else agent
+        env_spec = environment_spec if env_spec is None else env_spec
+        if not isinstance(agent, Agent):
+            agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
+        super().__init__(agent, env_spec, **options)
+        for name, value in (("actors", actors), ("num_envs", num_envs)):
+            check_number(name, value)
+        if fragment_length is not None:
+            check_number("fragment_length", fragment_length, " or None")
+        experience = agent.learner.experience
+        length = getattr(experience, "rollout_length", None) or fragment_length or FRAGMENT_LENGTH
+        self._sampler_spec: dict[str, Any] = {
+            "actor": agent.learner.spec,
+            "environment": env_spec,
+            "length": length,
+            "internal_state_interval": experience.internal_state_interval,
+            "num_envs": num_envs,
+            "vectorization": vectorization,
+            "options": {
+                "validate": validate,
+                "processes": processes,
+                "step_timeout": step_timeout,
+                "max_restarts": max_restarts,
+            },
+            "frameskip": self.frameskip,
+        }
+        self.num_envs, self.envs_per_actor = actors * num_envs, num_envs
+        self.max_actor_restarts = max_actor_restarts
+        self._timeouts = (start_timeout, sample_timeout)
+        self._engine_spec, self._number = engine, actors
+        self._monitor = Monitor()
+        #: Actor -> its environments that were replaced, and the steps thrown away with them.
+        self._replaced: dict[int, tuple[int, int]] = {}
+        self._engine: Engine | None = None
+        #: Restarts of actors that were ended.
+        self._earlier_restarts = 0
+        self._actors: Actors | None = None
+        self._format = SampleFormat(
+            agent.learner.spec.fragment_format(agent.learner.graph, experience.internal_state_interval)
+        )
+
+    @property
+    def local_agent(self) -> Agent:
+        """The agent that learns."""
+        return self.agent
+
+    def execute(self, steps: int, **options: Any) -> TrainingResult:
+        """`execute_timesteps`, and release everything."""
+        try:
+            return self.execute_timesteps(steps, **options)
+        finally:
+            self.terminate()
+
+    def execute_workload(self, workload: Mapping[str, Any]) -> TrainingResult:
+        """`execute` by the names of RLgraph 0.5: ``{"num_timesteps", "report_interval"}``."""
+        known = {"num_timesteps", "report_interval"}
+        if unknown := workload.keys() - known:
+            raise SpecError(
+                f"expected {', '.join(sorted(known))}, given {', '.join(sorted(unknown))}", path="workload"
+            )
+        self.report_interval = workload.get("report_interval", self.report_interval)
+        return self.execute(workload["num_timesteps"])
+
+    @property
+    def restarts(self) -> int:
+        """Environments that were replaced because they crashed or hung, in the actors that live."""
+        return sum(restarts for restarts, _ in self._replaced.values())
+
+    @property
+    def actor_restarts(self) -> int:
+        """How often actors were started again."""
+        return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
+
+    def metrics(self) -> dict[str, float]:
+        return self._monitor.take(self.actor_restarts)
+
+    def terminate(self) -> None:
+        """End the actors, and the engine if it was made here."""
+        if self._engine is not None and self._engine is not self._engine_spec:
+            self._engine.close()
+        elif self._actors is not None:
+            self._actors.close()
+        self._earlier_restarts = self.actor_restarts
+        self._engine = self._actors = None
+
+    # Actors.
+
+    def _start(self) -> tuple[Engine, Actors]:
+        """The engine and the actors, started unless they run."""
+        if self._engine is None or self._actors is None:
+            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
+            begun, limit = self.agent.timesteps, self._limit
+
+            def make(number: int, incarnation: int) -> SamplerSpec:
+                return SamplerSpec(
+                    **self._sampler_spec,
+                    max_timesteps_per_episode=limit,
+                    number=number,
+                    incarnation=incarnation,
+                    begun=begun,
+                )
+
+            self._actors = Actors(engine, make, self._number, self.max_actor_restarts)
+            self._answered: set[int] = set()
+        return self._engine, self._actors
+
+    def _limit_episodes(self, limit: int | None) -> None:
+        if limit != self._limit:
+            self.terminate()
+        super()._limit_episodes(limit)
+
+    def _timeout(self, number: int) -> float:
+        """Seconds in which actor `number` has to answer."""
+        return self._timeouts[1] if number in self._answered else self._timeouts[0]
+
+    def _received(self, call: Any, number: int) -> Sample:
+        """The sample of a call that is done.
+
+        Raises:
+            ActorFault: there is none, or it is garbage.
+        """
+        assert self._engine is not None
+        message = self._engine.result(call)
+        try:
+            sample = self._format.from_bytes(message)
+        except Exception as error:
+            raise ActorFailed(f"actor {number} sent no fragment: {error}") from error
+        self._answered.add(number)
+        return sample
+
+    def _restart(self, number: int, fault: ActorFault) -> None:
+        assert self._actors is not None
+        self._answered.discard(number)
+        self._actors.restart(number, fault)
+
+    # Steps.
+
+    def _count(self, sample: Sample, schedule: RunSchedule) -> None:
+        """Count the steps and episodes of a sample."""
+        done = int(sample.fragment.valid.sum())
+        self._monitor.add(self.agent.updates - sample.fragment.version, done, sample.num_bytes)
+        schedule.done += done
+        self.timesteps += done
+        self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps
+        self.dropped_steps = sum(dropped for _, dropped in self._replaced.values())
+        for episode_return, length in sample.episodes:
+            self.episodes.record(episode_return, length)
+            schedule.stop_if(self._listeners.tell("on_episode", self, episode_return, length))
+        schedule.stop_if(self.episodes_of_run >= schedule.episodes)
+
+    def _checkpoint(self, schedule: RunSchedule) -> None:
+        """Write a checkpoint. Running episodes are not in it: a resumed run begins new ones."""
+        assert self.store_checkpoint is not None
+        folder = self.store_checkpoint(self)
+        schedule.stop_if(self._listeners.tell("on_checkpoint", self, folder))
+
+    @abstractmethod
+    def _run(self, schedule: RunSchedule, use_exploration: bool) -> None: ...
+
+
+def make_engine(spec: Any) -> Engine:
+    """An engine from its name, its spec or itself.
+
+    Raises:
+        SpecError: unknown engine or option.
+        PluginError: what it needs is not installed.
+    """
+    if isinstance(spec, Engine):
+        return spec
+    given = {"type": spec} if isinstance(spec, str) else spec
+    if not isinstance(given, Mapping) or "type" not in given:
+        raise SpecError(
+            f"expected the name of an engine, or a mapping with 'type', given {spec!r}", path="engine"
+        )
+    options = {name: value for name, value in given.items() if name != "type"}
+    kind = registry("rlgraph.engines").load(given["type"], where="engine")
+    engine: Engine = call_checked(kind, (), options, "engine", name=str(given["type"]))
+    return engine

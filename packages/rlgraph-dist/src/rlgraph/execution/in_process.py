@@ -1,0 +1,67 @@
+"""Actors in this process, called in the same order every time: for tests and debugging."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine, Hosted
+
+
+@dataclass(eq=False)
+class _Actor:
+    name: str
+    make: bytes
+    hosted: Hosted = None
+    is_gone: bool = False
+
+
+@dataclass(eq=False)
+class _Call:
+    result: bytes = b""
+    fault: ActorFault | None = None
+
+
+class InProcessEngine(Engine):
+    """Does every call at once; a debugger stops in actors as in any function."""
+
+    def __init__(self) -> None:
+        self._actors: list[_Actor] = []
+
+    def start(self, make: bytes, name: str) -> _Actor:
+        self._actors.append(actor := _Actor(name, make))
+        return actor
+
+    def call(self, actor: _Actor, method: str, *arguments: bytes) -> _Call:
+        if actor.is_gone:
+            return _Call(fault=ActorDied(f"{actor.name} was killed"))
+        try:
+            if actor.hosted is None:
+                actor.hosted = pickle.loads(actor.make)()
+            return _Call(getattr(actor.hosted, method)(*arguments))
+        except Exception as error:
+            text = "".join(traceback.format_exception(error))
+            return _Call(fault=ActorFailed(f"{actor.name}: {type(error).__name__}: {error}\n{text}"))
+
+    def share(self, value: bytes) -> bytes:
+        return value
+
+    def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
+        return list(calls)
+
+    def result(self, call: _Call) -> bytes:
+        if call.fault is not None:
+            raise call.fault
+        return call.result
+
+    def kill(self, actor: _Actor) -> None:
+        if not actor.is_gone and hasattr(actor.hosted, "terminate"):
+            actor.hosted.terminate()
+        actor.hosted, actor.is_gone = None, True
+
+    def close(self) -> None:
+        for actor in self._actors:
+            self.kill(actor)
+        self._actors = []

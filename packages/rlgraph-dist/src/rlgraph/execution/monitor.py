@@ -1,0 +1,64 @@
+"""What executors report besides the metrics of every worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rlgraph.workers.metrics import define_metric
+
+_METRICS = {
+    "sampling_wait": (
+        "Share of time since the last report in which the learner waited for samples.",
+        "share",
+    ),
+    "weights_age": ("Mean age of the weights that acted, of the fragments learned from.", "updates"),
+    "bytes_per_step": ("Size of the messages of actors, per environment step.", "bytes"),
+    "actor_restarts": ("Actors started again because they died, hung or failed.", "restarts"),
+}
+
+
+class Monitor:
+    """Collects the numbers of an executor between two reports."""
+
+    def __init__(self) -> None:
+        for name, (description, unit) in _METRICS.items():
+            define_metric(name, description, unit)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._began, self._waited = time.perf_counter(), 0.0
+        self._fragments, self._age, self._steps, self._bytes = 0, 0, 0, 0
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """The learner waits inside."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._waited += time.perf_counter() - began
+
+    def add(self, age: int, steps: int, num_bytes: int) -> None:
+        """A fragment arrived.
+
+        Args:
+            age: updates since the weights that acted.
+            steps: environment steps.
+            num_bytes: of its message.
+        """
+        self._fragments += 1
+        self._age += age
+        self._steps += steps
+        self._bytes += num_bytes
+
+    def take(self, restarts: int) -> dict[str, float]:
+        """The metrics since the last call."""
+        metrics = {"actor_restarts": float(restarts)}
+        metrics["sampling_wait"] = self._waited / max(time.perf_counter() - self._began, 1e-9)
+        if self._fragments:
+            metrics["weights_age"] = self._age / self._fragments
+            metrics["bytes_per_step"] = self._bytes / max(self._steps, 1)
+        self._begin()
+        return metrics

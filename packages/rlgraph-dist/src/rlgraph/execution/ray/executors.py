@@ -1,0 +1,10 @@
+"""The executors on Ray, by the names of RLgraph 0.5."""
+
+from __future__ import annotations
+
+from rlgraph.execution import sync_batch
+
+
+class SyncBatchExecutor(sync_batch.SyncBatchExecutor):
+    __doc__ = sync_batch.SyncBatchExecutor.__doc__
+    default_engine = "ray"

@@ -1,0 +1,90 @@
+"""Actors as processes of Ray: the same results as in this process, and processes that are killed or stopped."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray")
+
+from rlgraph.agents import Agent
+from rlgraph.execution import SyncBatchExecutor
+from rlgraph.execution.ray.engine import RayEngine
+from rlgraph.workers import Callback
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+PPO = {
+    "type": "ppo",
+    "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
+    "rollout_length": 8,
+    "num_epochs": 1,
+    "num_minibatches": 1,
+}
+
+
+def hosts():
+    """The processes of actors."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "cmdline").read_bytes().startswith(b"ray::_Host"):
+                found.append(int(folder.name))
+        except OSError:  # it ended meanwhile
+            continue
+    return sorted(found)
+
+
+def all_ended():
+    """Whether no actor is left, after at most 20 seconds: Ray ends them in its own time."""
+    until = time.monotonic() + 20.0
+    while hosts() and time.monotonic() < until:
+        time.sleep(0.1)
+    return not hosts()
+
+
+@pytest.fixture(scope="module")
+def engine():
+    engine = RayEngine(num_cpus=2)
+    yield engine
+    engine.close()
+    assert all_ended()
+
+
+def make(engine, **options):
+    agent = Agent.from_spec(PPO, env="CartPole-v1", backend="torch", execution_spec={"threads": 1}, seed=1)
+    return SyncBatchExecutor(agent, "CartPole-v1", engine=engine, actors=2, num_envs=4, **options)
+
+
+def test_ray_does_what_this_process_does(engine):
+    weights = []
+    for where in (engine, "in_process"):
+        executor = make(where)
+        executor.execute(steps=320)
+        weights.append(executor.local_agent.get_weights())
+    for name, value in weights[0].items():
+        np.testing.assert_array_equal(value, weights[1][name], err_msg=name)
+
+
+class _Signals(Callback):
+    """Sends a signal to one actor after the second update."""
+
+    def __init__(self, number):
+        self.number, self.updates = number, 0
+
+    def on_update(self, worker, results):
+        self.updates += 1
+        if self.updates == 2:
+            os.kill(hosts()[0], self.number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_process_that_is_killed_or_stopped_is_replaced(engine, number):
+    executor = make(engine, sample_timeout=4.0)
+    result = executor.execute(steps=320, callbacks=_Signals(number))
+    assert (result.timesteps, result.updates) == (320, 5)
+    assert executor.actor_restarts == 1
+    assert all_ended()

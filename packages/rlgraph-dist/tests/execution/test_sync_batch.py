@@ -1,0 +1,36 @@
+"""Synchronous batches, on actors of this process."""
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.execution import SyncBatchExecutor
+
+LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
+PPO = {"type": "ppo", "network_spec": LAYERS, "rollout_length": 16, "clip_ratio": [0.2, 0.0]}
+DQN = {
+    "type": "dqn",
+    "network_spec": LAYERS,
+    "n_step": 2,
+    "memory_spec": {"type": "prioritized_replay", "capacity": 200},
+    "update_spec": {"update_interval": 4, "batch_size": 8, "steps_before_update": 16},
+    "exploration_spec": {"epsilon_spec": [1.0, 0.1]},
+}
+
+
+def make(spec):
+    return Agent.from_spec(
+        spec, env="CartPole-v1", backend="torch", execution_spec={"threads": 1}, seed=7, acting="numpy"
+    )
+
+
+@pytest.mark.parametrize(("spec", "length"), [(PPO, None), (DQN, 1)], ids=["ppo", "dqn"])
+def test_one_actor_equals_local_learning(spec, length):
+    local, remote = make(spec), make(spec)
+    result = local.learn(320, num_envs=4)
+    executor = SyncBatchExecutor(remote, "CartPole-v1", actors=1, num_envs=4, fragment_length=length)
+    assert executor.execute(steps=320).returns == result.returns
+    assert remote.updates == local.updates > 0
+    weights = local.get_weights()
+    for name, value in remote.get_weights().items():
+        np.testing.assert_array_equal(value, weights[name], err_msg=name)
