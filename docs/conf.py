@@ -16,6 +16,7 @@ version = release = _version("rlgraph-core")
 
 extensions = [
     "myst_parser",
+    "agent_options",
     "command_reference",
     "component_reference",
     "configuration_reference",

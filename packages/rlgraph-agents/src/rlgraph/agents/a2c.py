@@ -17,7 +17,7 @@ class A2C(ActorCritic):
 
     Args:
         state_space, action_space, options: see `ActorCritic`.
-        gae_lambda: lambda of the advantages; 1, whole returns, is the paper's.
+        gae_lambda: lambda of the advantages, in [0, 1]; 1, whole returns, is the paper's.
         weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         optimizer_spec: one optimizer for policy and value function; default: RMSProp.
     """

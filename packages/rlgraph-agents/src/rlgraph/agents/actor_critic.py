@@ -20,11 +20,11 @@ class ActorCritic(Algorithm):
     Args:
         state_space, action_space: the task, as the policy sees it.
         scope: name of the algorithm; default: that of the class in lower case.
-        discount, gae_lambda: of the advantages; a lambda of 0 uses one-step errors, of 1 whole returns.
+        discount, gae_lambda: of the advantages, in [0, 1]; a lambda of 0 uses one-step errors, of 1 whole returns.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
         value_network_spec: layers of the value function; default: those of the policy.
-        optimizer_spec: one optimizer for both; default: Adam.
-        intrinsic_reward: rewards for exploration, ``"rnd"`` or ``"icm"`` or a spec of these; None: none.
+        optimizer_spec: one optimizer for policy and value function; default: Adam.
+        intrinsic_reward: rewards for exploration: ``"rnd"``, ``"icm"`` or a spec of these; None: none.
 
     Attributes:
         default_optimizer: the type of an `optimizer_spec` without one.

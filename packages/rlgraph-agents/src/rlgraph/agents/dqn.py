@@ -40,7 +40,7 @@ class DQN(Algorithm):
         exploration_spec: ``{"epsilon_spec": [1.0, 0.05]}``, or ``{"noise_spec": {"type": "gumbel", "scale": 0.1}}``.
         optimizer_spec: e.g. ``{"type": "adam", "learning_rate": [1e-3, 1e-4]}``.
         sync_interval: environment steps between two synchronizations of the target.
-        sync_tau: share of the policy in the target's new value.
+        sync_tau: share of the policy in the target's new value, in (0, 1].
     """
 
     experience = Replay.of()

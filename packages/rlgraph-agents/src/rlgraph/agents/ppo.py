@@ -22,9 +22,10 @@ class PPO(ActorCritic):
         value_clipping: how far values may move from the old ones; None: no limit.
         weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         num_epochs, num_minibatches: passes over a rollout, and parts of it with one update each.
-        sequence_length: steps that recurrent networks are unrolled over; see `Rollouts`.
+        sequence_length: steps that recurrent networks are unrolled over, a divisor of `rollout_length`; None: all.
         kl_limit: an update ends once the divergence from the policy that acted exceeds it; None: never.
-        standardize_advantages: what the advantages get mean 0 and deviation 1 of; False: they stay.
+        standardize_advantages: whether the advantages of a minibatch or of the whole ``"batch"`` get mean 0 and
+            deviation 1; False: they stay.
     """
 
     experience = Rollouts.of("discount", "sequence_length")

@@ -31,7 +31,7 @@ class SAC(Algorithm):
     Args:
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
-        target_entropy, initial_alpha, tau: the temperature's aim and start; the critics' share in new targets.
+        target_entropy, initial_alpha, tau: aim and start of the temperature; the critics' share in targets, in (0, 1].
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
