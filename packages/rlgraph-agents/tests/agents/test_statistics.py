@@ -59,18 +59,27 @@ class Seen(Callback):
         self.updated.append(len(self.states))
 
 
+def counted(updated):
+    """The steps before the last update at which twice as many were observed as before: those that constants are of."""
+    steps = 0
+    for done in updated:
+        steps = done if done >= 2 * steps else steps
+    return steps
+
+
 def constants(agent):
     return {name: value for name, value in agent.get_weights().items() if name.startswith(("norm", "scale"))}
 
 
 @pytest.mark.parametrize("spec", [PPO, DQN], ids=["ppo", "dqn"])
-def test_states_are_normalized_by_those_observed_before_the_last_update(backend, spec):
+def test_constants_are_of_the_states_observed_when_these_had_doubled(backend, spec):
     agent = Agent.from_spec(spec, env=Scaled, backend=backend, seed=3, normalize_states=True)
     start = constants(agent)
     np.testing.assert_array_equal(start["normalizer/mean"], 0.0)
     np.testing.assert_array_equal(start["normalizer/scale"], 1.0)
-    agent.learn(35, env=Scaled, num_envs=2, callbacks=(seen := Seen()))
-    observed = np.concatenate(seen.states[: seen.updated[-1]]).astype(np.float64)
+    agent.learn(60, env=Scaled, num_envs=2, callbacks=(seen := Seen()))
+    assert 8 <= counted(seen.updated) < seen.updated[-1]
+    observed = np.concatenate(seen.states[: counted(seen.updated)]).astype(np.float64)
     held = constants(agent)
     np.testing.assert_allclose(held["normalizer/mean"], observed.mean(axis=0), rtol=1e-6)
     deviation = observed[:, :2].std(axis=0)
@@ -119,7 +128,7 @@ def test_rewards_are_divided_by_the_deviation_of_returns(one_backend):
     )
     agent.learn(33, env=Scaled, num_envs=1, callbacks=(seen := Seen()))
     returns, sums = [], 0.0
-    for reward, terminal in zip(seen.rewards[: seen.updated[-1]], seen.terminals, strict=False):
+    for reward, terminal in zip(seen.rewards[: counted(seen.updated)], seen.terminals, strict=False):
         sums = 0.5 * sums + float(reward[0])
         returns.append(sums)
         sums = 0.0 if terminal[0] else sums

@@ -74,7 +74,8 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         env: the environment spec, environment or vector environment that `learn` and `evaluate` use.
         action_mask: the part of states that are a Dict which says which actions are legal; None: no part does.
         normalize_states: subtract the mean of the states observed so far and divide by their deviation; a list of parts
-            of a container state normalizes these. The learner has the statistics, and changes them after updates only.
+            of a container state normalizes these. The learner has the statistics, and changes them after updates, each
+            time that the states have doubled.
         scale_rewards: divide rewards by the deviation of the returns observed so far.
         previous_action_and_reward: the network sees those of the step before as well, zeros where an episode begins:
             after the states where these are a vector, else as a part of a Dict. Categories are one-hot.

@@ -89,9 +89,11 @@ class Moments:
 
 
 class Statistics:
-    """What a learner publishes for `Normalizer` parts of its graph: once after each update.
+    """What a learner publishes for `Normalizer` parts of its graph: after an update, whenever the rows have doubled.
 
-    So what acts between two updates, and the next update, see the same constants; evaluations change none.
+    So what acts between two updates, and the next update, see the same constants; evaluations change none. And a policy
+    has as much time to learn with constants as it took to observe them. With new ones after every update, a policy that
+    moves to one side moves the mean after it, so that nothing brings it back.
 
     Args:
         graph: the root component, built.
@@ -144,10 +146,13 @@ class Statistics:
             returns[slice(None) if slots is None else slots] = 0.0
 
     def publish(self, executor: GraphExecutor) -> None:
-        """Merge what was observed, and set the constants."""
+        """Merge what was observed and set the constants, if as much was observed as they are of."""
         values: dict[str, np.ndarray] = {}
         with self._lock:
-            for moments in self._all().values():
+            found = self._all().values()
+            if any(moments.waiting < max(moments.count, 1) for moments in found):
+                return
+            for moments in found:
                 moments.merge()
         for path, moments in self._moments.items():
             assert self._states is not None

@@ -2,7 +2,13 @@
 
 import pytest
 
-from rlgraph.agents.conformance import AgentConformance, AgentUnderTest, load_rows, run_row
+from rlgraph.agents.conformance import (
+    AgentConformance,
+    AgentUnderTest,
+    load_rows,
+    run_agent_conformance,
+    run_row,
+)
 from rlgraph.core import registry
 
 pytestmark = pytest.mark.slow
@@ -40,6 +46,12 @@ class TestPPO(OnOneBackend):
 
 class TestSAC(OnOneBackend):
     agent = "sac"
+
+
+def test_an_agent_that_does_not_learn():
+    """Rows of learning do not concern it; it passes all others."""
+    found = {outcome.status for outcome in run_agent_conformance("random", "numpy")}
+    assert found == {"passed", "gated"}
 
 
 @pytest.fixture(scope="module")

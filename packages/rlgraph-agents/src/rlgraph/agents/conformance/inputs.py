@@ -25,28 +25,29 @@ LIMIT = 10.0
 
 
 class _Observed(Callback):
-    """The states of all steps, and of those before the last update."""
+    """The states of all steps, and how many there were at the last update with twice as many as before."""
 
     def __init__(self) -> None:
         self.states: list[np.ndarray] = []
-        self.before_update = 0
+        self.counted = 0
 
     def on_step(self, worker: Any, step: Any) -> None:
         self.states.append(step.states.copy())
 
     def on_update(self, worker: Any, results: Any) -> None:
-        self.before_update = len(self.states)
+        if len(self.states) >= 2 * self.counted:
+            self.counted = len(self.states)
 
 
 @row("inputs")
 def normalized_states(subject: AgentUnderTest) -> None:
-    """States are normalized by all that were observed before the last update; acting and evaluating change nothing."""
+    """States are normalized by those observed, anew when these have doubled; acting and evaluating change nothing."""
     subject.need_own_steps()
     agent, task = subject.make(normalize_states=True), subject.task()
     agent.learn(48, env=task, num_envs=2, callbacks=(observed := _Observed()))
     held = agent.get_weights()
     mean, scale = held["normalizer/mean"], held["normalizer/scale"]
-    states = np.concatenate(observed.states[: observed.before_update]).astype(np.float64)
+    states = np.concatenate(observed.states[: observed.counted]).astype(np.float64)
     expect_same(mean, states.mean(axis=0), "the mean and that of the states", 1e-6)
     expect_same(1.0 / scale, states.std(axis=0), "the scale and that of the states", 1e-6)
     agent.evaluate(2, env=task, seed=77)

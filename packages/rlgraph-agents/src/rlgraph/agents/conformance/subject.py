@@ -150,7 +150,9 @@ class AgentUnderTest:
 
     @cached_property
     def cannot_learn(self) -> str:
-        """Why the backend cannot do its updates; empty if it can."""
+        """Why it does not learn, or why the backend cannot do its updates; empty if it can."""
+        if not hasattr(self.kind.algorithm_class, "update"):
+            return "the agent does not learn: its algorithm has no update"
         try:
             self.train(self.make(), 16, self.task())
         except CapabilityError as error:
@@ -158,10 +160,10 @@ class AgentUnderTest:
         return ""
 
     def need_learning(self) -> None:
-        """Go on only where the backend can do its updates.
+        """Go on only where it learns, and the backend can do its updates.
 
         Raises:
-            NotApplicable: it cannot.
+            NotApplicable: it does not, or the backend cannot.
         """
         if self.cannot_learn:
             raise NotApplicable(self.cannot_learn)
