@@ -66,17 +66,14 @@ class ImpalaExecutor(Executor):
             self._send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
-        requests = self._start()
-        while len(self._queue) < self.fragments_per_update:
+        requests, number = self._start(), self.fragments_per_update
+        while len(fresh := [sample for sample in self._queue if self._is_fresh(sample)]) < number:
+            self._queue = fresh
             for sample in requests.receive():
                 requests.ask(sample.fragment.origin.actor)
-                if self._is_fresh(sample):
-                    self._queue.append(sample)
-        taken, self._queue = (
-            self._queue[: self.fragments_per_update],
-            self._queue[self.fragments_per_update :],
-        )
-        return taken
+                self._queue.append(sample)
+        self._queue = fresh[number:]
+        return fresh[:number]
 
     def _is_fresh(self, sample: Sample) -> bool:
         """Whether the agent may learn from a sample, by the age of its weights; else it is counted as dropped."""
