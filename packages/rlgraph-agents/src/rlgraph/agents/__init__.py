@@ -9,6 +9,7 @@ from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.impala import IMPALAAgent
 from rlgraph.agents.ppo import PPOAgent
 from rlgraph.agents.random import RandomAgent
 from rlgraph.agents.sac import SACAgent
@@ -23,6 +24,7 @@ __all__ = [
     "BehaviourCloningAgent",
     "DQNAgent",
     "Experience",
+    "IMPALAAgent",
     "PPOAgent",
     "RandomAgent",
     "Replay",

@@ -84,7 +84,11 @@ class Actor:
         if self._previous_steps is not None:
             self._previous = np.zeros((slots, self._previous_steps.size), self._dtype)
         #: Whether acting leaves nothing to be kept.
-        self._keeps_nothing = not self._table and self._previous is None
+        self._keeps_nothing = (
+            not self._table and self._previous is None and not self.graph.algorithm.remembers
+        )
+        #: What the algorithm remembers of the last step [N, ...] by name; None: nothing, or it acted greedily.
+        self.remembered: Any = None
 
     def have_room(self, slots: int) -> None:
         """Have at least this number of slots; those that are there keep their rows."""
@@ -184,6 +188,7 @@ class Actor:
         else:
             results = program(states, row(self._table, slots), **arguments)
             self._table = with_rows(self._table, slots, results["internal_states"])
+        self.remembered = results.get("remembered")
         if self._previous_steps is not None:
             after = self._previous_steps.after(results["actions"], self._dtype)
             self._previous = after if slots is None else with_rows(self._previous, slots, after)

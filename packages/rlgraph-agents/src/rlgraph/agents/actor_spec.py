@@ -17,7 +17,7 @@ from rlgraph.components.common.action_masks import NAME
 from rlgraph.components.common.normalizer import Normalizer, float_parts
 from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
 from rlgraph.core.specs.specifiable import call_checked
-from rlgraph.spaces import Space, from_spec
+from rlgraph.spaces import Dict, Space, from_spec
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,7 @@ class ActorSpec:
             graph.seen_space(self.raw_space),
             from_spec(self.action_space),
             graph.algorithm.internal_states_space,
+            Dict(dict(graph.algorithm.remembers)) if graph.algorithm.remembers else None,
             dtype=self.dtype,
             internal_state_interval=internal_state_interval,
         )

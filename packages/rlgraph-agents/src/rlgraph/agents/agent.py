@@ -256,7 +256,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
             use_exploration: explore; else act greedily.
             apply_preprocessing: False: the states are preprocessed already.
             extra_returns: names of what else to return: ``"preprocessed_states"``, ``"internal_states"`` before the
-                step, or what the algorithm's ``act`` returns.
+                step, ``"remembered"`` for `observe`, or what the algorithm's ``act`` returns.
 
         Returns:
             The actions; ``(actions, extra)`` if `extra_returns` is one name, ``(actions, {name: extra})`` if it is a
@@ -310,6 +310,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         batched: bool = False,
         *,
         preprocessed_states: Any = None,
+        remembered: Any = None,
     ) -> None:
         """Take in experience: one step of one environment, or a batch of steps (``batched=True``).
 
@@ -328,6 +329,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
                 With it: None: row i is a step of environment i; a list: of ``env_id[i]``; else the rows are
                 consecutive steps of this one environment.
             batched: everything has a batch rank.
+            remembered: what ``get_actions(..., extra_returns="remembered")`` gave, of agents that learn from it.
             preprocessed_states: in place of `states`, what `get_actions` or `preprocess_states` made of them. For a
                 single step, `next_states` may be raw all the same: they are taken to be so if they fit the Space of
                 raw states and not that of preprocessed ones.
@@ -339,18 +341,8 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
             if self._sampler is not None or self._resumed is not None:
                 self._sampler = self._resumed = None
                 self.flush_buffers()  # the episodes of the sampler end here
-            self._observer.observe(
-                states,
-                preprocessed_states,
-                actions,
-                rewards,
-                terminals,
-                next_states,
-                truncations,
-                internals,
-                env_id,
-                batched,
-            )
+            given = (states, preprocessed_states, actions, rewards, terminals, next_states, truncations)
+            self._observer.observe(*given, internals, remembered, env_id, batched)
 
     def make_sampler(self, environments: VectorEnv) -> Sampler:
         """What steps a vector environment with this agent, for workers."""

@@ -58,6 +58,12 @@ class AgentGraph(Component):
         off = set() if experience is None else {"get_sampled_actions"}  # exports only act
         #: What it learns from: that which was given, or what suits recurrent networks.
         self.experience = experience = (experience or Nothing()).suited_to(bool(algorithm.recurrent_parts))
+        if algorithm.remembers and experience.learns and not experience.is_sequential:
+            raise AssemblyError(
+                f"{type(algorithm).__name__}.remembers: expected an experience of rollouts, given "
+                f"{type(experience).__name__}"
+            )
+        experience.remembered = algorithm.remembers
         self.sequences = experience.sequences
         #: Where `update_from_memory` draws records; None: there is none.
         self.memory: Any = experience.memory
@@ -219,7 +225,8 @@ class AgentGraph(Component):
     def act(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
         """``{"actions"}`` for ``states [B, ...]`` as the algorithm sees them, drawn or explored.
 
-        Where acting keeps state also ``"internal_states"`` after the step, by part.
+        Where acting keeps state also ``"internal_states"`` after the step, by part, and ``"remembered"`` if the
+        algorithm remembers something.
         """
         return self._acted("act", states, internal_states, time_percentage)[0]
 
@@ -287,6 +294,8 @@ class AgentGraph(Component):
             )
         extras = {name: value for name, value in acted.items() if name not in ("action", "internal_states")}
         results = {"actions": acted["action"]}
+        if self.algorithm.remembers and method == "act":
+            results["remembered"] = {name: acted[name] for name in self.algorithm.remembers}
         if recurrent or noisy:
             after: dict[str, Any] = {}
             for part in recurrent:  # what the algorithm called already is not computed twice

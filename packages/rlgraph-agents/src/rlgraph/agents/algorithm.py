@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.experience.experience import ExperienceKind
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import Component, rlgraph_api
-from rlgraph.spaces import Dict
+from rlgraph.spaces import Dict, Space
 
 
 class Algorithm(Component):
@@ -34,6 +34,9 @@ class Algorithm(Component):
 
     Attributes:
         experience: the kind of experience that it learns from, and the options that both have.
+        executor: name of the executor that suits it, where actors are elsewhere (rlgraph-dist).
+        remembers: name of what `act` returns besides the action, and `update` finds in ``records["remembered"]`` -> its
+            Space, one per item; of algorithms that learn from rollouts.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
     """
@@ -42,6 +45,8 @@ class Algorithm(Component):
     update: Any
 
     experience: ClassVar[ExperienceKind]
+    executor: ClassVar[str] = "sync_batch"
+    remembers: ClassVar[Mapping[str, Space]] = {}
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @rlgraph_api

@@ -56,6 +56,7 @@ class BatchReader:
                     f"{method}: sequence_indices are given twice, as an argument and in the batch"
                 )
             sequence_indices = fields.pop("sequence_indices")
+        remembers, remembered = self._experience.remembered, fields.pop("remembered", None)
         self._check_fields(
             method, fields, fragments=self._experience.is_sequential or sequence_indices is not None
         )
@@ -70,6 +71,8 @@ class BatchReader:
                 columns[name] = self._reader.convert(method, name, columns[name], self._reader.seen)
         self._reader.check_actions(method, columns["states"], columns["actions"])
         truncations = columns.pop("truncations")
+        if remembers or remembered is not None:
+            columns["remembered"] = self._reader.remembered(method, remembers, remembered, truncations.shape)
         return self._experience.records_of_batch(method, columns, truncations, sequence_indices, self._dtype)
 
     def records_of_steps(self, steps: Any) -> dict[str, Any]:

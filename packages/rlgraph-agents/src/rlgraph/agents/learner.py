@@ -283,13 +283,16 @@ class Learner:
         """One update on fragments side by side.
 
         Raises:
-            InputError: one is of another version of the weights.
+            InputError: one is of weights that are too old (``max_age`` of the experience).
         """
+        limit = self.experience.max_age
         for fragment in fragments:
-            if fragment.version != self.version:
+            age = self.version - fragment.version
+            if age < 0 or (limit is not None and age > limit):
+                most = f"version {self.version}" + (f" or up to {limit} older" if limit else "")
                 raise InputError(
-                    f"update: expected fragments of the weights of version {self.version}, given version "
-                    f"{fragment.version} of actor {fragment.origin.actor}: send it the newest weights"
+                    f"update: expected fragments of the weights of {most}, given version {fragment.version} of actor "
+                    f"{fragment.origin.actor}: send it the newest weights"
                 )
         for fragment in fragments:
             self._count(fragment)

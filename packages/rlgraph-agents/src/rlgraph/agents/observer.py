@@ -32,6 +32,7 @@ class Observer:
         self._actor, self._environments = user.actor, user.environments
         self._preprocesses = self._actor.preprocesses
         self._is_rollout = learner.experience.is_sequential
+        self._remembers = learner.graph.algorithm.remembers
         self._waiting = WaitingSteps()
         #: What inserts records, where every step is one and nothing else looks at it.
         self._insert: Callable[[Any], Any] | None = None
@@ -58,6 +59,7 @@ class Observer:
         next_states: Any,
         truncations: Any,
         internals: Any,
+        remembered: Any,
         env_id: Any,
         batched: bool,
     ) -> None:
@@ -66,7 +68,8 @@ class Observer:
         Raises:
             InputError: something is missing, does not fit, or is not finite; nothing is taken in.
         """
-        if batched and env_id is None and internals is None and terminals is not None:
+        extra = internals is None and remembered is None and not self._remembers
+        if batched and env_id is None and extra and terminals is not None:
             seen = states if preprocessed_states is None else preprocessed_states
             if states is not None and self._preprocesses:
                 is_taken = False
@@ -85,7 +88,7 @@ class Observer:
             "next_states": next_states,
             "truncations": truncations,
         }
-        self._observe(given, internals, env_id, batched)
+        self._observe(given, internals, remembered, env_id, batched)
 
     def _add_plain(
         self, seen: Any, actions: Any, rewards: Any, terminals: Any, truncations: Any, next_states: Any
@@ -135,7 +138,9 @@ class Observer:
         self._learner.steps += len(numbers)
         return True
 
-    def _observe(self, given: Mapping[str, Any], internals: Any, env_id: Any, batched: bool) -> None:
+    def _observe(
+        self, given: Mapping[str, Any], internals: Any, remembered: Any, env_id: Any, batched: bool
+    ) -> None:
         columns = self._reader.columns(given, batched)
         recurrent = self._learner.graph.algorithm.internal_states_space
         if recurrent is None and internals is not None and len(internals):
@@ -143,6 +148,8 @@ class Observer:
         if recurrent is not None and not internals:
             raise InputError(f"observe: internals: expected {recurrent!r}, given {internals!r}")
         rows = len(columns["rewards"])
+        if self._remembers or remembered is not None:
+            columns["remembered"] = self._reader.remembered("observe", self._remembers, remembered, (rows,))
         is_one = env_id is not None and not is_list(env_id)
         if self._is_rollout and is_list(env_id) and ids_of(env_id) != ids_in_order(rows):
             raise InputError(

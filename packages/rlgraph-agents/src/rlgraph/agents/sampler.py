@@ -95,7 +95,16 @@ class Sampler:
             actor.rewarded(rewards)
             reached = actor.see(final)
         step = VectorStep(
-            states, actions, rewards, terminals, truncations, reached, self._begins, valid, before
+            states,
+            actions,
+            rewards,
+            terminals,
+            truncations,
+            reached,
+            self._begins,
+            valid,
+            before,
+            actor.remembered,
         )
         self.states, self._begins = reached, self._nowhere
         if valid is not None or environments.finished:

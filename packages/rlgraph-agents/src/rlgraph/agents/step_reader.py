@@ -136,6 +136,39 @@ class StepReader:
         }
         return space.unflatten_sample(flat)
 
+    def remembered(
+        self, method: str, spaces: Mapping[str, Any], given: Any, ranks: tuple[int, ...]
+    ) -> dict[str, np.ndarray]:
+        """What acting remembered, by name, ``[*ranks, ...]``.
+
+        Args:
+            method: named in errors.
+            spaces: of one item, by name.
+            given: the values; those of a single step may lack the batch rank.
+            ranks: of the batch.
+
+        Raises:
+            InputError: a name is missing or unknown, or a value does not fit.
+        """
+        if not isinstance(given, Mapping) or given.keys() != spaces.keys():
+            known = ", ".join(spaces) or "nothing"
+            names = ", ".join(map(str, given)) if isinstance(given, Mapping) else given
+            raise InputError(
+                f"{method}: remembered: expected {known}, as get_actions(..., extra_returns='remembered') returns it, "
+                f"given {names}"
+            )
+        columns = {}
+        for name, box in spaces.items():
+            array = np.asarray(given[name], self._dtype_of(box))
+            array = array[None] if ranks == (1,) and array.shape == box.shape else array
+            if array.shape != ranks + box.shape or not np.isfinite(array).all():
+                raise InputError(
+                    f"{method}: remembered.{name}: expected finite numbers {list(ranks + box.shape)}, given "
+                    f"{array.dtype}{list(array.shape)}"
+                )
+            columns[name] = array
+        return columns
+
     def check_actions(self, method: str, states: Any, actions: Any, is_raw: bool = False) -> None:
         """Check that the masks of converted states, if they have masks, allow the actions taken.
 

@@ -70,7 +70,10 @@ class UserActor:
                 actions = actor.act(seen, use_exploration, slots)
             else:
                 actions, more = actor.act_with_extras(seen, use_exploration, slots)
-                extras |= more
+                extras |= {
+                    **more,
+                    "remembered": {name: more[name] for name in actor.graph.algorithm.remembers},
+                }
         for name in names:
             if name not in extras:
                 raise InputError(

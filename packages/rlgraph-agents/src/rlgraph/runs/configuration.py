@@ -85,7 +85,8 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
-    _collect(faults, lambda: worker_class(document.get("executor_spec")))
+    if isinstance(agent, Mapping):
+        _collect(faults, lambda: worker_class(document.get("executor_spec"), agent))
     if faults:
         raise SpecError(*faults)
     assert run is not None

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.worker import Worker
 
-#: The executor where a spec names none.
-DEFAULT = "sync_batch"
 #: Arguments of executors that are said elsewhere in a run's document.
 SAID_ELSEWHERE = frozenset(
     {"agent", "agent_config", "env_spec", "environment_spec", "num_envs", "vectorization", "backend", "seed"}
 )
 
 
-def worker_class(spec: Any) -> tuple[type[Worker], dict[str, Any]]:
+def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dict[str, Any]]:
     """The class of the worker of a run, and its further arguments.
 
     Args:
         spec: `executor_spec` of a run: None, the name of an executor or an engine, or a mapping with one as ``type``.
+        agent: the spec of the agent, whose algorithm says which executor suits it.
 
     Raises:
         SpecError: unknown executor or option.
@@ -35,9 +35,12 @@ def worker_class(spec: Any) -> tuple[type[Worker], dict[str, Any]]:
     if not isinstance(given, Mapping):
         raise SpecError(f"expected the name of an engine, or a mapping, given {spec!r}", path="executor_spec")
     options = {name: value for name, value in given.items() if name != "type"}
-    name = given.get("type", DEFAULT)
+    name = given.get("type")
     if isinstance(name, str) and name not in executors:  # the short form names the engine
-        options, name = {"engine": name, **options}, DEFAULT
+        options, name = {"engine": name, **options}, None
+    if name is None:
+        kind_of_agent: Any = Agent._lookup(agent.get("type"), "agent")
+        name = kind_of_agent.algorithm_class.executor
     kind: type[Worker] = executors.load(name, where="executor_spec.type")
     if said := SAID_ELSEWHERE & options.keys():
         raise SpecError(

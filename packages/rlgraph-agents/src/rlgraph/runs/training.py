@@ -229,7 +229,7 @@ class Run:
     ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
         self.forked_from = forked_from
-        kind, options = worker_class(spec.executor_spec)
+        kind, options = worker_class(spec.executor_spec, spec.agent)
         self.worker = kind(
             agent,
             spec.environment,

@@ -48,9 +48,7 @@ OTHER_NAMES = {
         "actorcritic": '"a2c"',
         "apex": "Ape-X is not available yet; 'dqn' with prioritized_replay and n_step is the nearest.",
         "dqfd": "DQfD is not available yet; 'dqn' is the nearest.",
-        **dict.fromkeys(
-            ("impala", "singleimpala"), "IMPALA is not available yet; 'a2c' and 'ppo' are the nearest."
-        ),
+        "singleimpala": '"impala"',
     },
     "rlgraph.components": {
         "linear": '"dense"',

@@ -2,6 +2,7 @@
 
 from rlgraph.execution.actors import TooManyRestarts
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine
+from rlgraph.execution.impala import ImpalaExecutor
 from rlgraph.execution.in_process import InProcessEngine
 from rlgraph.execution.sync_batch import SyncBatchExecutor
 
@@ -10,6 +11,7 @@ __all__ = [
     "ActorFailed",
     "ActorFault",
     "Engine",
+    "ImpalaExecutor",
     "InProcessEngine",
     "SyncBatchExecutor",
     "TooManyRestarts",

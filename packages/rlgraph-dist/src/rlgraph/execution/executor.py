@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import ActorFailed, ActorFault, Engine
+from rlgraph.execution.engine import Engine
 from rlgraph.execution.monitor import Monitor
+from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
@@ -46,7 +48,9 @@ class Executor(Worker):
     """
 
     #: Engine where none is named.
-    default_engine: Any = "in_process"
+    default_engine: ClassVar[str] = "in_process"
+    #: Whether fragments may be of weights that are no longer the newest.
+    takes_old_weights: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -81,6 +85,11 @@ class Executor(Worker):
         if fragment_length is not None:
             check_number("fragment_length", fragment_length, " or None")
         experience = agent.learner.experience
+        if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
+            raise SpecError(
+                f"{type(agent).__name__} learns from the newest weights only: take 'sync_batch'",
+                path="executor_spec.type",
+            )
         length = getattr(experience, "rollout_length", None) or fragment_length or FRAGMENT_LENGTH
         self._sampler_spec: dict[str, Any] = {
             "actor": agent.learner.spec,
@@ -100,7 +109,7 @@ class Executor(Worker):
         self.num_envs, self.envs_per_actor = actors * num_envs, num_envs
         self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
-        self._engine_spec, self._number = engine, actors
+        self._engine_spec, self.actors = engine, actors
         self._monitor = Monitor()
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
@@ -108,6 +117,7 @@ class Executor(Worker):
         #: Restarts of actors that were ended.
         self._earlier_restarts = 0
         self._actors: Actors | None = None
+        self._requests: Requests | None = None
         self._format = SampleFormat(
             agent.learner.spec.fragment_format(agent.learner.graph, experience.internal_state_interval)
         )
@@ -154,13 +164,18 @@ class Executor(Worker):
         elif self._actors is not None:
             self._actors.close()
         self._earlier_restarts = self.actor_restarts
-        self._engine = self._actors = None
+        self._engine = self._actors = self._requests = None
 
     # Actors.
 
-    def _start(self) -> tuple[Engine, Actors]:
-        """The engine and the actors, started unless they run."""
-        if self._engine is None or self._actors is None:
+    @property
+    def is_started(self) -> bool:
+        """Whether the actors run."""
+        return self._requests is not None
+
+    def _start(self) -> Requests:
+        """The requests of the actors, which are started unless they run."""
+        if self._requests is None:
             self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
 
@@ -173,38 +188,19 @@ class Executor(Worker):
                     begun=begun,
                 )
 
-            self._actors = Actors(engine, make, self._number, self.max_actor_restarts)
-            self._answered: set[int] = set()
-        return self._engine, self._actors
+            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts)
+            self._requests = Requests(engine, self._actors, self._format.from_bytes, *self._timeouts)
+        return self._requests
+
+    def _send_weights(self) -> None:
+        """Give the newest weights to actors that are asked from now on."""
+        assert self._engine is not None
+        self._start().weights = self._engine.share(self.agent.learner.weights_message())
 
     def _limit_episodes(self, limit: int | None) -> None:
         if limit != self._limit:
             self.terminate()
         super()._limit_episodes(limit)
-
-    def _timeout(self, number: int) -> float:
-        """Seconds in which actor `number` has to answer."""
-        return self._timeouts[1] if number in self._answered else self._timeouts[0]
-
-    def _received(self, call: Any, number: int) -> Sample:
-        """The sample of a call that is done.
-
-        Raises:
-            ActorFault: there is none, or it is garbage.
-        """
-        assert self._engine is not None
-        message = self._engine.result(call)
-        try:
-            sample = self._format.from_bytes(message)
-        except Exception as error:
-            raise ActorFailed(f"actor {number} sent no fragment: {error}") from error
-        self._answered.add(number)
-        return sample
-
-    def _restart(self, number: int, fault: ActorFault) -> None:
-        assert self._actors is not None
-        self._answered.discard(number)
-        self._actors.restart(number, fault)
 
     # Steps.
 
@@ -227,8 +223,26 @@ class Executor(Worker):
         folder = self.store_checkpoint(self)
         schedule.stop_if(self._listeners.tell("on_checkpoint", self, folder))
 
+    def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
+        if not use_exploration:
+            raise SpecError("actors explore: leave it out", path="use_exploration")
+        while not schedule.is_over:
+            self._learn(schedule)
+            if schedule.done >= schedule.next_event:
+                self._do_what_is_due(schedule)
+        if schedule.report.is_new(schedule.done):
+            self._listeners.tell("on_report", self, schedule.report.take(schedule.done))
+
     @abstractmethod
-    def _run(self, schedule: RunSchedule, use_exploration: bool) -> None: ...
+    def _learn(self, schedule: RunSchedule) -> None:
+        """Take in the next samples and learn from them."""
+
+    def _update(self, fragments: list[Fragment], schedule: RunSchedule) -> None:
+        """The updates that fragments make due."""
+        results = self.agent.learner.learn_from(fragments)
+        if results is not None:
+            schedule.report.add_update(results)
+            schedule.stop_if(self._listeners.tell("on_update", self, results))
 
 
 def make_engine(spec: Any) -> Engine:

@@ -15,6 +15,10 @@ _METRICS = {
     ),
     "weights_age": ("Mean age of the weights that acted, of the fragments learned from.", "updates"),
     "bytes_per_step": ("Size of the messages of actors, per environment step.", "bytes"),
+    "dropped_fragments": (
+        "Fragments since the last report whose weights were too old to learn from.",
+        "fragments",
+    ),
     "actor_restarts": ("Actors started again because they died, hung or failed.", "restarts"),
 }
 
@@ -29,7 +33,7 @@ class Monitor:
 
     def _begin(self) -> None:
         self._began, self._waited = time.perf_counter(), 0.0
-        self._fragments, self._age, self._steps, self._bytes = 0, 0, 0, 0
+        self._fragments, self._age, self._steps, self._bytes, self._dropped = 0, 0, 0, 0, 0
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -53,10 +57,16 @@ class Monitor:
         self._steps += steps
         self._bytes += num_bytes
 
+    def drop(self) -> None:
+        """A fragment was too old."""
+        self._dropped += 1
+
     def take(self, restarts: int) -> dict[str, float]:
         """The metrics since the last call."""
         metrics = {"actor_restarts": float(restarts)}
         metrics["sampling_wait"] = self._waited / max(time.perf_counter() - self._began, 1e-9)
+        if self._dropped:
+            metrics["dropped_fragments"] = float(self._dropped)
         if self._fragments:
             metrics["weights_age"] = self._age / self._fragments
             metrics["bytes_per_step"] = self._bytes / max(self._steps, 1)

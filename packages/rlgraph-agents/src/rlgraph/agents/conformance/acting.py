@@ -15,6 +15,7 @@ from rlgraph.agents.conformance.subject import (
     FLOATS,
     AgentUnderTest,
     NotApplicable,
+    acted,
     expect_same,
     perturbed,
     sample_states,
@@ -62,12 +63,11 @@ def check_log_probabilities(
         return map_arrays(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample(rng))
 
     states = draw()
-    extra = agent.learner.graph.algorithm.internal_states_space is not None
     for _ in range(32):
-        actions, before = agent.get_actions(states, extra_returns="internal_states")
+        actions, extras = acted(agent, states)
         actions = actions if choose is None else choose(states)
-        given = (states, actions, before) if extra else (states, actions)
-        rewards = probabilities(*given)
+        before = extras.get("internals")
+        rewards = probabilities(states, actions, *(() if before is None else (before,)))
         reached = draw()
         # No episode ends: what a network remembers of the steps before belongs to the next one.
         agent.observe(
@@ -76,8 +76,8 @@ def check_log_probabilities(
             rewards=rewards,
             terminals=np.zeros(number, bool),
             next_states=reached,
-            internals=before if extra else None,
             batched=True,
+            **extras,
         )
         found.append(np.abs(rewards).max())
         states = reached

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.conformance.subject import AgentUnderTest, expect_same, sample_states
+from rlgraph.agents.conformance.subject import AgentUnderTest, acted, expect_same, sample_states
 from rlgraph.agents.conformance.table import row
 from rlgraph.core import InputError, NumericalError, SpecError
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of
@@ -22,14 +22,15 @@ def _observe(agent: Agent, steps: int, **changes: Any) -> None:
     """Steps of two environments, without updates."""
     for step in range(steps):
         states = sample_states(2, step).astype(np.float64)
-        actions, internals = agent.get_actions(states, extra_returns="internal_states")
+        actions, extras = acted(agent, states)
         given = {
+            **extras,
             "rewards": np.ones(2),
             "terminals": np.zeros(2, bool),
             "next_states": states + 0.1,
             **changes,
         }
-        agent.observe(states=states, actions=actions, internals=internals, batched=True, **given)
+        agent.observe(states=states, actions=actions, batched=True, **given)
 
 
 @row("faults")
@@ -45,9 +46,11 @@ def bad_steps(subject: AgentUnderTest) -> None:
         "actions": None,
         "terminals": np.zeros(3, bool),
     }.items():
+        actions, extras = acted(agent, sample_states(2))
         given: dict[str, Any] = {
+            **extras,
             "states": sample_states(2),
-            "actions": agent.get_actions(sample_states(2)),
+            "actions": actions,
             "rewards": np.ones(2),
             "terminals": np.zeros(2, bool),
             "next_states": sample_states(2),
@@ -72,16 +75,14 @@ def poisoned_updates(subject: AgentUnderTest) -> None:
     while not (before := agent.update_if_due()):
         _observe(agent, 1)
     _observe(agent, 7)
+    _, extras = acted(agent, sample_states(2))
     name = min(agent.executor.get_weights(trainable_only=True))
     agent.set_weights({name: np.full_like(agent.get_weights()[name], np.nan)})
     step = {"rewards": np.ones(2), "terminals": np.zeros(2, bool), "next_states": sample_states(2)}
     space = agent.action_space.with_batch_rank()
-    internals = agent.new_actor(2).internal_states
     try:
         for _ in range(40):
-            agent.observe(
-                states=sample_states(2), actions=space.zeros(2), internals=internals, batched=True, **step
-            )
+            agent.observe(states=sample_states(2), actions=space.zeros(2), batched=True, **step, **extras)
             agent.update_if_due()
     except NumericalError as error:
         assert any(metric in str(error) for metric in before), f"a message without the number: {error}"

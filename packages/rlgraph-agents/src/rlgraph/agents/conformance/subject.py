@@ -237,6 +237,17 @@ def differing(one: Any, other: Any, tolerance: float = 0.0) -> list[str]:
     return names
 
 
+def acted(agent: Any, states: Any) -> tuple[Any, dict[str, Any]]:
+    """Actions for ``states [N, ...]``, and what `observe` is to be given of them besides."""
+    algorithm, wanted = agent.learner.graph.algorithm, {}
+    if algorithm.internal_states_space is not None:
+        wanted["internals"] = "internal_states"
+    if algorithm.remembers:
+        wanted["remembered"] = "remembered"
+    actions, extras = agent.get_actions(states, extra_returns=list(wanted.values()))
+    return actions, {argument: extras[name] for argument, name in wanted.items()}
+
+
 def expect_same(one: Any, other: Any, what: str, tolerance: float = 0.0) -> None:
     """Raise an `AssertionError` that names the first difference of two nested values."""
     found = differing(one, other, tolerance)

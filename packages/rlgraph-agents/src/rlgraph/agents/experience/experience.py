@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -78,6 +79,8 @@ class Experience(ABC):
         inserts_steps: whether each step is a record.
         internal_state_interval: every how many steps of a fragment it needs the internal states of recurrent networks;
             None: before the first step.
+        max_age: by how many updates the weights that acted may be older than those that are updated; None: by any.
+        remembered: the Spaces of what acting remembers for the algorithm, by name; set by the root component.
         batch_options: names of further fields of external batches.
         sequences: what turns records of the memory that are sequences into items; None: they are items.
     """
@@ -93,6 +96,8 @@ class Experience(ABC):
     discount: float | None = None
     inserts_steps: bool = False
     internal_state_interval: int | None = None
+    max_age: int | None = 0
+    remembered: Mapping[str, Space] = MappingProxyType({})
     batch_options: tuple[str, ...] = ()
     sequences: Any = None
 

@@ -56,12 +56,14 @@ class Rollouts(Experience):
         return self
 
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
-        return (*FIELDS, "begins") if is_recurrent else FIELDS
+        return (*FIELDS, *(("begins",) * is_recurrent), *(("remembered",) * bool(self.remembered)))
 
     def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
-        flags = {"terminals": BoolBox(), "ends": BoolBox()}
+        flags: dict[str, Any] = {"terminals": BoolBox(), "ends": BoolBox()}
         if beginnings is not None:
             flags["begins"] = BoolBox()
+        if self.remembered:
+            flags["remembered"] = Dict(dict(self.remembered))
         records = Dict(
             {
                 "states": states,
@@ -167,6 +169,8 @@ def rollout_records(
             for name in ("actions", "rewards", "terminals", "begins")
         },
     }
+    if fragments[0].remembered is not None:
+        records["remembered"] = side_by_side([fragment.remembered for fragment in fragments])
     if fragments[0].internal_states is None:
         del records["begins"]
         return records, None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from rlgraph.execution import sync_batch
+from rlgraph.execution import impala, sync_batch
 
 
 class SyncBatchExecutor(sync_batch.SyncBatchExecutor):
     __doc__ = sync_batch.SyncBatchExecutor.__doc__
+    default_engine = "ray"
+
+
+class ImpalaExecutor(impala.ImpalaExecutor):
+    __doc__ = impala.ImpalaExecutor.__doc__
     default_engine = "ray"

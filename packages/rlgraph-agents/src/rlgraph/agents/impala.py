@@ -1,0 +1,92 @@
+"""Importance-weighted actor-learner architecture: Espeholt et al. (2018), https://arxiv.org/abs/1802.01561."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.default_network import network_for
+from rlgraph.agents.experience.fragments import Fragments
+from rlgraph.components import IMPALALoss, Optimizer, Policy, ValueFunction
+from rlgraph.core import rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
+from rlgraph.spaces import FloatBox, Space
+
+
+class IMPALA(Algorithm):
+    """An actor-critic that corrects for actors with older weights by V-trace (Espeholt et al., 2018).
+
+    Args:
+        state_space, action_space: the task, as the policy sees it.
+        discount: discount factor of one step.
+        reward_clipping: ``"clamp_one"`` limits rewards to [-1, 1], ``"soft_asymmetric"`` squeezes them; None: neither.
+        rho_bar, c_bar: limits of the importance ratios in the TD errors and in the trace; None: no limit.
+        weight_pg, weight_vf, weight_entropy: weights of the policy gradient, the value function's loss and the entropy.
+        average_time_steps: the loss is the mean of all steps; False: the sum over the steps of each environment.
+        network_spec: layers of the policy; default: what suits the states, see `default_network`.
+        value_network_spec: layers of the value function; default: those of the policy.
+        optimizer_spec: one optimizer for policy and value function; default: RMSProp.
+    """
+
+    experience = Fragments.of()
+    executor = "impala"
+    #: The behaviour policy's log-probability of the action.
+    remembers = MappingProxyType({"log_likelihood": FloatBox()})
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        discount: float = 0.99,
+        reward_clipping: str | None = None,
+        rho_bar: float | None = 1.0,
+        c_bar: float | None = 1.0,
+        weight_pg: ScheduleSpec = 1.0,
+        weight_vf: ScheduleSpec = 0.5,
+        weight_entropy: ScheduleSpec = 0.01,
+        average_time_steps: bool = True,
+        network_spec: NetworkSpec = None,
+        value_network_spec: NetworkSpec = None,
+        optimizer_spec: ComponentSpec = None,
+    ):
+        layers = network_for(state_space, network_spec)
+        self.policy = Policy(layers, action_space)
+        layers = layers if value_network_spec is None else network_for(state_space, value_network_spec)
+        self.value_function = ValueFunction(layers)
+        weights = (weight_pg, weight_vf, weight_entropy)
+        self.loss = IMPALALoss(
+            discount, reward_clipping, *weights, rho_bar, c_bar, average_time_steps=average_time_steps
+        )
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec", default="rmsprop")
+        super().__init__(self.policy, self.value_function, self.loss, self.optimizer, scope="impala")
+
+    @rlgraph_api
+    def act(self, observations: Any) -> Any:
+        return self.policy.get_action_and_log_likelihood(observations, False)
+
+    @rlgraph_api
+    def update(self, records: Any, time_percentage: Any = None) -> Any:
+        observations = records["observations"]
+        values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
+        losses = self.loss.loss(
+            self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
+            records["remembered"]["log_likelihood"],
+            values["state_values"],
+            values["next_state_values"],
+            records["rewards"],
+            records["terminals"],
+            self.policy.get_entropy(observations)["entropy"],
+            records["ends"],
+            time_percentage,
+            weights=records["weights"],
+        )
+        policy, value = (x.variables(trainable_only=True) for x in (self.policy, self.value_function))
+        self.optimizer.step(policy + value, losses["loss"], time_percentage)
+        return {name: loss for name, loss in losses.items() if name != "loss_per_item"}
+
+
+class IMPALAAgent(Agent):
+    algorithm_class = IMPALA

@@ -1,0 +1,84 @@
+"""IMPALA (Espeholt et al., 2018): actors never wait for updates, updates never wait for a slow actor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.execution.executor import Executor
+from rlgraph.execution.sampling import Sample
+from rlgraph.workers.run_schedule import RunSchedule
+from rlgraph.workers.worker import check_number
+
+
+class ImpalaExecutor(Executor):
+    """Every actor is always asked for its next fragments; the agent learns from those that come first.
+
+    The weights that act may be some updates old, which the agent has to correct for (`IMPALAAgent`, by V-trace).
+
+    Args:
+        fragments_per_update: fragments that an update learns from, side by side.
+        requests_per_actor: fragments that each actor is asked for ahead.
+        weights_interval: updates between two messages of weights.
+        options: see `Executor`.
+
+    Raises:
+        SpecError: an option is wrong, or the agent learns from nothing but the newest weights.
+    """
+
+    takes_old_weights = True
+
+    def __init__(
+        self,
+        agent: Any = None,
+        env_spec: Any = None,
+        *,
+        fragments_per_update: int = 2,
+        requests_per_actor: int = 2,
+        weights_interval: int = 1,
+        **options: Any,
+    ):
+        for name, value in (
+            ("fragments_per_update", fragments_per_update),
+            ("requests_per_actor", requests_per_actor),
+            ("weights_interval", weights_interval),
+        ):
+            check_number(name, value)
+        super().__init__(agent, env_spec, **options)
+        self.fragments_per_update = fragments_per_update
+        self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval
+        self._queue: list[Sample] = []
+
+    def _learn(self, schedule: RunSchedule) -> None:
+        self.agent.set_progress(schedule.fraction)
+        with self._monitor.waiting():
+            samples = self._take()
+        for sample in samples:
+            self._count(sample, schedule)
+        self._update([sample.fragment for sample in samples], schedule)
+        if self.agent.updates % self.weights_interval == 0:
+            self._send_weights()
+
+    def _take(self) -> list[Sample]:
+        """The oldest fragments of the queue, as many as an update takes; actors are asked for as many."""
+        if not self.is_started:
+            self._queue = []
+            requests = self._start()
+            self._send_weights()
+            for number in [*range(self.actors)] * self.requests_per_actor:
+                requests.ask(number)
+        requests, number = self._start(), self.fragments_per_update
+        while len(fresh := [sample for sample in self._queue if self._is_fresh(sample)]) < number:
+            self._queue = fresh
+            for sample in requests.receive():
+                requests.ask(sample.fragment.origin.actor)
+                self._queue.append(sample)
+        self._queue = fresh[number:]
+        return fresh[:number]
+
+    def _is_fresh(self, sample: Sample) -> bool:
+        """Whether the agent may learn from a sample, by the age of its weights; else it is counted as dropped."""
+        limit = self.agent.learner.experience.max_age
+        if limit is None or self.agent.updates - sample.fragment.version <= limit:
+            return True
+        self._monitor.drop()
+        return False

@@ -1,0 +1,82 @@
+"""IMPALA's flow, on actors of this process."""
+
+import pytest
+
+from rlgraph.core import SpecError
+from rlgraph.execution import ImpalaExecutor
+from rlgraph.execution.engine import ActorDied
+from rlgraph.execution.in_process import InProcessEngine
+from rlgraph.workers import Callback
+
+LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
+IMPALA = {
+    "type": "impala",
+    "network_spec": LAYERS,
+    "rollout_length": 5,
+    "execution_spec": {"threads": 1},
+}
+
+
+class Ages(Callback):
+    """The metrics of all reports."""
+
+    def __init__(self):
+        self.metrics = []
+
+    def on_report(self, worker, metrics):
+        self.metrics.append(metrics)
+
+
+def make(spec=IMPALA, **options):
+    options = {"backend": "torch", "actors": 2, "num_envs": 4, "seed": 1, "report_interval": 10**6, **options}
+    return ImpalaExecutor(spec, "CartPole-v1", **options)
+
+
+def test_actors_are_asked_ahead_and_their_weights_are_old():
+    """Two actors with two requests each, an update of two fragments: every fragment but the first was acted earlier."""
+    executor, ages = make(), Ages()
+    result = executor.execute(steps=10 * 2 * 5 * 4, callbacks=ages)
+    assert (result.timesteps, result.updates) == (400, 10)
+    # Four fragments come at once, for two updates, and are asked for at once: two and three updates ahead.
+    (metrics,) = ages.metrics
+    assert metrics["weights_age"] == pytest.approx(((0 + 1) + 4 * (2 + 3)) / 10)
+    assert "dropped_fragments" not in metrics
+
+
+def test_fragments_that_are_too_old_are_dropped_and_counted():
+    executor, ages = make({**IMPALA, "max_age": 1}, requests_per_actor=4), Ages()
+    result = executor.execute(steps=200, callbacks=ages)
+    assert result.updates == 5
+    (metrics,) = ages.metrics
+    assert metrics["weights_age"] <= 1.0
+    assert metrics["dropped_fragments"] > 0
+
+
+class Dying(InProcessEngine):
+    """The call with this number dies, and all later ones of its actor."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.left, self.dead = number, None
+
+    def call(self, actor, method, *arguments):
+        call = super().call(actor, method, *arguments)
+        self.left -= 1
+        if self.left == 0:
+            self.dead = actor
+        if actor is self.dead:
+            call.fault = ActorDied("killed")
+        return call
+
+
+def test_an_actor_that_dies_is_started_again_once_for_all_its_requests():
+    executor = make(engine=Dying(3))
+    result = executor.execute_timesteps(400)
+    assert result.updates == 10
+    assert executor.actor_restarts == 1
+    assert len(executor._requests) == 2 * 2
+
+
+def test_an_agent_that_needs_the_newest_weights_is_refused():
+    with pytest.raises(SpecError, match=r"PPOAgent learns from the newest weights only: take 'sync_batch'"):
+        make({"type": "ppo", "network_spec": LAYERS, "execution_spec": {"threads": 1}})
