@@ -11,7 +11,7 @@ from rlgraph.agents.conformance.tasks import CueTask
 from rlgraph.agents.data_sets import DataSetReader
 from rlgraph.agents.masked_states import masked_states
 from rlgraph.core import InputError, SpecError
-from rlgraph.environments import Environment
+from rlgraph.environments import Environment, EnvironmentFault, make_vector_env
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.workers import record_data_set
 
@@ -191,6 +191,23 @@ def test_a_recorded_agent_remembers_within_episodes_only(tmp_path):
         for t, action in enumerate(one.actions):
             assert actor.act(actor.see(one.observations[t : t + 1]), False) == action
             actor.rewarded(one.rewards[t : t + 1])
+
+
+class Faulty(Nested):
+    def step(self, action):
+        state, _, *others = super().step(action)
+        return state, np.nan, *others
+
+
+def test_faults_of_environments_are_named_where_they_are_recorded(file):
+    agent = Agent.from_spec("random", env=Nested, backend="numpy", seed=1)
+    with pytest.raises(EnvironmentFault, match="Faulty, environment 0, step 1: the reward is nan"):
+        record_data_set(agent, Faulty, 2, file)
+    with pytest.raises(SpecError, match="the agent does not fit the environment"):
+        record_data_set(agent, partial(CueTask, IntBox(5)), 2, file)
+    with pytest.raises(SpecError, match="env: expected a single environment, given the SequentialVectorEnv"):
+        record_data_set(agent, make_vector_env(Nested, 2), 2, file)
+    assert not file.exists()
 
 
 def test_what_an_agent_did_is_recorded(file):

@@ -6,7 +6,7 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.agent import _worker_options
-from rlgraph.agents.other_names import IN_A_RUN, IN_AN_AGENT, IN_EVALUATE, IN_LEARN, IN_UPDATES
+from rlgraph.agents.other_names import IN_A_RUN, IN_AN_AGENT, IN_EVALUATE, IN_LEARN, IN_UPDATES, OF_AN_AGENT
 from rlgraph.agents.specs import UpdateSpec
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.specs.parameters import parameters_of
@@ -155,3 +155,40 @@ def test_the_environment_by_another_name():
         "agent.environment: DQNAgent has no such key. It is 'env' here.",
         "agent.verbose: DQNAgent has no such key. Give progress_bar=True to agent.learn.",
     ]
+
+
+def test_an_environment_in_the_place_of_spaces():
+    agent = DQNAgent(env={"type": "deterministic"}, backend="numpy", discount=0.5, network_spec=[4])
+    assert agent.learn(3).timesteps == 3 and agent.preset is None
+    with pytest.raises(SpecError, match="agent.gamma: DQNAgent has no such key. It is 'discount' here"):
+        DQNAgent(env={"type": "deterministic"}, gamma=0.5)
+
+
+@pytest.mark.parametrize(
+    "given", [(), ("MlpPolicy", "CartPole-v1"), ("MlpPolicy", object()), (object(),), (FloatBox(shape=(2,)),)]
+)
+def test_what_is_neither_spaces_nor_an_environment(given):
+    with pytest.raises(
+        SpecError, match=r"DQNAgent: expected a state_space and .* as in DQNAgent\(env='CartPole-v1'\)"
+    ):
+        DQNAgent(*given)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("predict", r"Call get_actions\(states, use_exploration=False\)"),
+        ("save", "It is 'store_model' here"),
+        ("num_timesteps", "It is 'timesteps' here"),
+        ("leran", "Did you mean 'learn'"),
+    ],
+)
+def test_attributes_of_other_libraries(drawing, name, said):
+    with pytest.raises(AttributeError, match=f"'RandomAgent' object has no attribute '{name}'. {said}"):
+        getattr(drawing, name)
+    assert not hasattr(drawing, name)
+
+
+def test_other_names_of_attributes_lead_somewhere(drawing):
+    assert not any(hasattr(drawing, name) for name in OF_AN_AGENT)
+    assert all(hasattr(drawing, hint) for hint in OF_AN_AGENT.values() if not hint.endswith("."))

@@ -25,7 +25,7 @@ from rlgraph.agents.external_batches import BatchReader
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.observer import Observer
 from rlgraph.agents.offline import import_steps
-from rlgraph.agents.other_names import IN_AN_AGENT, IN_EVALUATE, IN_LEARN, answers_to
+from rlgraph.agents.other_names import IN_AN_AGENT, IN_EVALUATE, IN_LEARN, AnswersToOtherNames, answers_to
 from rlgraph.agents.presets import Preset
 from rlgraph.agents.sampler import Sampler
 from rlgraph.agents.step_reader import StepReader
@@ -54,10 +54,11 @@ def _worker_options() -> set[str]:
     return parameters_of(SingleThreadedWorker).named.keys() - {"agent", "env_spec"}
 
 
-class Agent(Specifiable, metaclass=AgentMeta):
+class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
     """Acts, observes and learns. A subclass names an algorithm, and has its options and those of its experience.
 
-    ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or the name of a file is `from_spec`.
+    ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or a file's name is `from_spec`, and so is
+    ``SomeAgent(env=..., ...)`` without Spaces.
 
     Acting is safe in several threads, beside others that observe, update, save and load.
 

@@ -16,7 +16,7 @@ from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
 from rlgraph.environments.factory import environment_spaces
-from rlgraph.spaces import Space, from_spec
+from rlgraph.spaces import Space, SpaceError, from_spec
 from rlgraph.spaces.spec import is_gymnasium_space
 
 if TYPE_CHECKING:
@@ -27,19 +27,36 @@ SPACES = ("state_space", "action_space")
 
 
 class AgentMeta(type):
-    """Lets a class be called with a spec: ``DQNAgent("config.json", state_space=..., action_space=...)``."""
+    """Lets a class be called with a spec, ``DQNAgent("config.json", env=...)``, or with ``env=`` in place of Spaces."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         spec = args[0] if len(args) == 1 else None
         is_space = isinstance(spec, Space) or is_gymnasium_space(spec)
         if isinstance(spec, str | Path | Mapping) and not is_space:
             return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
+        lacking = [name for name in SPACES[len(args) :] if name not in kwargs]
+        if lacking and not args and kwargs.get("env") is not None:
+            return cls.from_spec({"type": cls}, **kwargs)  # type: ignore[attr-defined]
         kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
         check_arguments(cls, kwargs, cls.__name__)
+        if lacking or not all(map(_is_space, args)):
+            raise SpecError(
+                f"expected a state_space and an action_space, or env=, as in {cls.__name__}(env='CartPole-v1'); given "
+                f"{', '.join([*map(repr, args), *kwargs]) or 'neither'}",
+                path=cls.__name__,
+            )
         agent = super().__call__(*args, **kwargs)
         given = {**dict(zip(SPACES, args, strict=False)), **kwargs}
         agent._arguments = {**given, **{name: getattr(agent, name) for name in SPACES}}
         return agent
+
+
+def _is_space(value: Any) -> bool:
+    try:
+        from_spec(value)
+    except SpaceError:
+        return False
+    return True
 
 
 def make_agent(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import signature
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 
@@ -270,3 +270,33 @@ def answers_to(
         return checked
 
     return decorate
+
+
+#: Methods and attributes of agents in other libraries.
+OF_AN_AGENT: OtherNames = MappingProxyType(
+    {
+        "predict": "Call get_actions(states, use_exploration=False).",
+        "save": "store_model",
+        "set_parameters": "set_weights",
+        "get_parameters": "get_weights",
+        "set_env": "Give env to learn or evaluate.",
+        "get_env": "env_spec",
+        "num_timesteps": "timesteps",
+        "set_logger": "Give folder to learn, which writes metrics and TensorBoard events.",
+        "train": "learn",
+        "policy": "Its weights are those below policy in get_weights(); its layers are agent.network.",
+    }
+)
+
+
+class AnswersToOtherNames:
+    """An unknown attribute is answered with its name here."""
+
+    if not TYPE_CHECKING:  # the attributes that there are stay checked
+
+        def __getattr__(self, name):
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_"):
+                public = [each for each in {*dir(type(self)), *vars(self)} if not each.startswith("_")]
+                message = f"{message}. {offer(name, public, OF_AN_AGENT)}"
+            raise AttributeError(message)

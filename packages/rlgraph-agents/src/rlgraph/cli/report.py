@@ -59,6 +59,8 @@ def _table(summary: RunSummary) -> Table:
         f"{training.timesteps:,} steps, {training.episodes:,} episodes, {training.updates:,} updates",
     )
     table.add_row("speed", f"{training.steps_per_second:,.0f} steps/s ({training.seconds:.1f} s)")
+    if training.hint:
+        table.add_row("hint", training.hint)
     for departure in summary.departures:
         table.add_row("not its seed's run", escape(departure))
     return table
@@ -78,6 +80,7 @@ def summary_data(summary: RunSummary, folder: Path) -> dict[str, Any]:
         "folder": folder,
         "interrupted": training.interrupted,
         "departures": summary.departures,
+        "hint": training.hint,
         "earlier_run": _earlier_run(summary, folder),
         "training": training.statistics,
         "updates": training.updates,

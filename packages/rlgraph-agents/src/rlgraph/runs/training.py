@@ -201,6 +201,7 @@ def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[s
     return {
         "outcome": outcome,
         "departures": list(summary.departures),
+        "hint": training.hint,
         **{name: None if isnan(value) else value for name, value in numbers.items()},
         "best": None if best is None else {"timesteps": best.timesteps, "mean_return": best.mean},
         "evaluation": None if summary.evaluation is None else vars(summary.evaluation),

@@ -9,11 +9,13 @@ import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.data_sets import RecordedEpisode, check_suffix, write_data_set
-from rlgraph.agents.nested_arrays import row, stack, with_batch_rank
+from rlgraph.agents.masked_states import check_legal
+from rlgraph.agents.nested_arrays import map_arrays, row, stack
 from rlgraph.core import SpecError
-from rlgraph.environments import make_environment
-from rlgraph.environments.factory import is_instance
+from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
+from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.workers.compatibility import check_fits
 
 
 def record_data_set(
@@ -30,29 +32,48 @@ def record_data_set(
         seed: of the environment.
 
     Raises:
-        SpecError: fewer than one episode, another kind of file, or h5py is not installed.
+        SpecError: fewer than one episode, a vector environment, another kind of file, or h5py is not installed; the
+            agent was made for other states or actions.
+        EnvironmentFault: the environment breaks its contract or fails.
     """
     if episodes < 1:
         raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
+    if is_vector_instance(env):
+        raise SpecError(f"expected a single environment, given the {type(env).__name__}", path="env")
     check_suffix(Path(file))
-    environment, actor, recorded = make_environment(env), agent.new_actor(), []
+    vector = make_vector_env(env, 1, max_restarts=0)
     try:
-        for episode in range(episodes):
-            actor.begin()
-            states, actions, steps = [environment.reset(seed=seed if episode == 0 else None)], [], []
-            ended = False
-            with interruptible():
-                while not ended:
-                    seen = actor.see(with_batch_rank(states[-1]))
-                    actions.append(row(actor.act(seen, use_exploration), 0))
-                    state, reward, terminal, truncated, _ = environment.step(actions[-1])
-                    actor.rewarded(np.array([reward]))
-                    states.append(state)
-                    steps.append((reward, terminal, truncated))
-                    ended = terminal or truncated
-            rewards, terminals, truncations = (np.array(column) for column in zip(*steps, strict=True))
-            recorded.append(RecordedEpisode(stack(states), stack(actions), rewards, terminals, truncations))
+        check_fits(agent, vector)
+        with interruptible():
+            recorded = _play(agent, vector, episodes, use_exploration, seed)
     finally:
         if not is_instance(env):
-            environment.terminate()
+            vector.terminate()
     return write_data_set(file, recorded, agent.state_space, agent.action_space)
+
+
+def _play(
+    agent: Agent, vector: VectorEnv, episodes: int, use_exploration: bool, seed: int
+) -> list[RecordedEpisode]:
+    """Episodes of a vector environment of one environment."""
+    actor, states, recorded = agent.new_actor(), vector.reset(seed), []
+    for _ in range(episodes):
+        actor.begin()
+        observations, actions, steps, ended = [_first(states)], [], [], False
+        while not ended:
+            check_legal("record_data_set", actor.masked, states)
+            acted = actor.act(actor.see(states), use_exploration)
+            actions.append(_first(acted))
+            states, *results, _ = vector.step(acted)
+            actor.rewarded(results[0])
+            steps.append([column[0] for column in results])
+            observations.append(_first(vector.final_states))
+            ended = bool(vector.finished)
+        rewards, terminals, truncations = (np.array(column) for column in zip(*steps, strict=True))
+        recorded.append(RecordedEpisode(stack(observations), stack(actions), rewards, terminals, truncations))
+    return recorded
+
+
+def _first(rows: Any) -> Any:
+    """A copy of the first row."""
+    return map_arrays(np.copy, row(rows, 0))

@@ -26,6 +26,7 @@ class TrainingResult:
         interrupted: Ctrl-C or SIGTERM ended it.
         num_envs: environments stepped together.
         frameskip: frames per step.
+        hint: that all returns were equal, so that nothing could be learned; empty: they were not.
     """
 
     timesteps: int
@@ -37,6 +38,7 @@ class TrainingResult:
     interrupted: bool
     num_envs: int = 1
     frameskip: int = 1
+    hint: str = ""
 
     @property
     def steps_per_second(self) -> float:

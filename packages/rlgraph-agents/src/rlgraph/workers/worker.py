@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
@@ -16,9 +17,12 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.hints import SHARE, constant_returns
 from rlgraph.workers.listeners import Listeners, as_list
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
+
+_log = logging.getLogger(__name__)
 
 
 class Worker(ABC):
@@ -111,7 +115,7 @@ class Worker(ABC):
         self._limit = max_timesteps_per_episode
         self._listeners = Listeners([])
         self._schedule = RunSchedule(self)
-        self._goes_on = False
+        self._goes_on = self._hinted = False
 
     # Training.
 
@@ -301,18 +305,26 @@ class Worker(ABC):
             interrupted,
             self.num_envs,
             self.frameskip,
+            self._hint(schedule),
         )
 
     def _do_what_is_due(self, schedule: RunSchedule) -> None:
         """Report, evaluate, write a checkpoint."""
         if schedule.take_due("report"):
             schedule.stop_if(self._listeners.tell("on_report", self, schedule.report.take(schedule.done)))
+            if not self._hinted and schedule.fraction >= SHARE and (hint := self._hint(schedule)):
+                self._hinted = True
+                _log.warning(hint)
         if schedule.take_due("evaluation"):
             with schedule.pause():
                 schedule.stop_if(self._evaluate())
         if schedule.take_due("checkpoint"):
             with schedule.pause():
                 self._checkpoint(schedule)
+
+    def _hint(self, schedule: RunSchedule) -> str:
+        """What the returns of an agent that began with this run say; an agent that learned before may be perfect."""
+        return constant_returns(self.returns) if self.timesteps == schedule.done else ""
 
     def _evaluate(self) -> bool:
         seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)

@@ -47,9 +47,21 @@ def subjects():
     return {(name, b): AgentUnderTest(name, b, options_of(b)) for name in AGENTS for b in OTHERS}
 
 
-@pytest.mark.parametrize("row", [row for row in load_rows() if row.on_every_backend], ids=lambda row: row.id)
-@pytest.mark.parametrize("on", OTHERS)
-@pytest.mark.parametrize("agent", AGENTS)
+#: Agents whose parts are all those of `ppo`, and the rows that have more than these parts in them.
+LIKE_PPO, OF_EACH = ("a2c", "bc"), ("learning/categories", "learning/data_sets", "learning/same_seed")
+
+
+def rows_of_others():
+    for agent in AGENTS:
+        for on in OTHERS:
+            for row in load_rows():
+                if row.on_every_backend:
+                    repeated = agent in LIKE_PPO and row.id not in OF_EACH and on != "numpy"
+                    marks = pytest.mark.repetition if repeated else ()
+                    yield pytest.param(agent, on, row, id=f"{agent}-{on}-{row.id}", marks=marks)
+
+
+@pytest.mark.parametrize(("agent", "on", "row"), list(rows_of_others()))
 def test_other_backends(subjects, agent, on, row):
     outcome = run_row(row, subjects[agent, on])
     # What `bc` refuses, recurrent networks and steps of its own, the class of one backend shows.

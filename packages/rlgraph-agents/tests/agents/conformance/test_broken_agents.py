@@ -328,6 +328,28 @@ class RemembersNoMasks(A2CAgent):
         super().observe(states=states, **kwargs)
 
 
+@broken("inputs/normalized_states")
+class CountsEvaluatedStates(A2CAgent):
+    def evaluate(self, *args, **kwargs):
+        if self.learner.statistics is not None:
+            self.set_weights({"normalizer/mean": np.ones(4)})
+        return super().evaluate(*args, **kwargs)
+
+
+@broken("inputs/previous_steps")
+class ForgetsRewards(A2CAgent):
+    def new_actor(self, *args, **kwargs):
+        actor = super().new_actor(*args, **kwargs)
+        actor.rewarded = lambda rewards, slots=None: None
+        return actor
+
+
+@broken("inputs/exported_policies")
+class ExportsPreprocessing(A2CAgent):
+    def export_graph(self, directory, methods=None, format=None):
+        return super().export_graph(directory, ["preprocess"], format)
+
+
 @broken("faults/bad_steps")
 class TakesAnyReward(A2CAgent):
     def observe(self, *args, rewards=None, **kwargs):

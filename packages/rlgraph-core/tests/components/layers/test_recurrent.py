@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import GRU, LSTM, Adam, MultiLSTM
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.components import GRU, LSTM, Adam, Dense, MultiLSTM
+from rlgraph.core import Component, SpecError, gradients, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -476,3 +476,50 @@ def test_specs_name_them():
     assert isinstance(Component.from_spec({"type": "lstm", "units": 2}), LSTM)
     assert isinstance(Component.from_spec({"type": "gru", "units": 2}), GRU)
     assert isinstance(Component.from_spec({"type": "multi_lstm", "num_lstms": 2, "units": 2}), MultiLSTM)
+
+
+class ThroughTime(Component):
+    """What an LSTM returns after every step and after the last; its inputs and first states have derivatives, too."""
+
+    def __init__(self):
+        self.inputs, self.states = Dense(3, scope="inputs"), Dense(8, scope="states")
+        self.lstm = LSTM(4, biases_spec={"type": "normal", "stddev": 0.5})
+        super().__init__(self.inputs, self.states, self.lstm, scope="through-time")
+
+    @rlgraph_api
+    def derivatives(self, x, first, resets):
+        inputs, states = self.inputs.call(x), self._halves(self.states.call(first))
+        outputs, every = self.lstm.call(inputs, states, None, resets, every_step=True)
+        _, last = self.lstm.call(inputs, states)
+        loss = self._loss(outputs, every, last)
+        return self._flat(loss, gradients(loss, self.variables()))
+
+    @graph_fn(returns=2)
+    def _halves(self, ops, states):
+        return ops.tanh(states[:, :4]), ops.tanh(states[:, 4:])
+
+    @graph_fn
+    def _loss(self, ops, outputs, every, last):
+        return sum(ops.sum(ops.sin((i + 1) * x)) for i, x in enumerate((outputs, *every, *last)))
+
+    @graph_fn
+    def _flat(self, ops, loss, found):
+        return ops.concat([ops.reshape(x, (-1,)) for x in (loss, *found)])
+
+
+def test_kernels_over_time_have_the_derivatives_of_the_single_source(trainer):
+    rng, time = np.random.default_rng(0), {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
+    x, first, resets = rng.normal(size=(5, 3, 2)), rng.normal(size=(3, 2)), rng.random((5, 3)) < 0.3
+    spaces = {"x": FloatBox(shape=(2,), **time), "first": FloatBox(shape=(2,), add_batch_rank=True)}
+    found = [
+        ComponentTest(
+            ThroughTime(),
+            {**spaces, "resets": BoolBox(**time)},
+            backend=trainer,
+            execution_spec={"dtype": "float64", "use_kernels": use_kernels},
+            seed=3,
+        ).test("derivatives", x, first, resets)
+        for use_kernels in (True, False)
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)
+    assert np.count_nonzero(found[0]) == found[0].size

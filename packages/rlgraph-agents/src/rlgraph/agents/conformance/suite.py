@@ -14,7 +14,7 @@ from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable
 from rlgraph.agents.conformance.table import ROWS, Row
 from rlgraph.testing.conformance import Outcome
 
-MODULES = ("learning", "acting", "experience", "resuming", "spaces", "masks", "faults")
+MODULES = ("learning", "acting", "experience", "resuming", "spaces", "masks", "inputs", "faults")
 
 
 def load_rows() -> list[Row]:
