@@ -13,6 +13,7 @@ pytest.importorskip("sphinx")
 from learning_results import RESULTS, results_markdown
 
 from devlib.project import ROOT
+from rlgraph.core import allow_imports
 from rlgraph.runs.configuration import check
 
 FILES = sorted(RESULTS.glob("*.json"))
@@ -55,10 +56,12 @@ def test_there_are_results() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=IDS)
-def test_the_document_of_results_is_one_of_a_run(file: Path) -> None:
+def test_the_document_of_results_is_one_of_a_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Options that were renamed or removed make results impossible to repeat."""
+    monkeypatch.syspath_prepend(ROOT / "tools" / "benchmarks")  # as of learning.py
     results = json.loads(file.read_text(encoding="utf-8"))
-    check(results["document"])
+    with allow_imports("badly_scaled"):
+        check(results["document"])
     assert results_markdown(results)
     for subject, measurement in results["measurements"].items():
         assert subject == "sb3" or not measurement["git"]["dirty"]

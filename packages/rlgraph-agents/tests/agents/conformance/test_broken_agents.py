@@ -22,7 +22,7 @@ BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
 OPTIONS = {"execution_spec": {"threads": 1}} if BACKEND == "torch" else {}
 LEARNING = ("learning/categories", "learning/floats", "learning/containers")
 #: Sections whose rows take milliseconds.
-QUICK = ("acting", "faults", "documentation")
+QUICK = ("faults", "documentation")
 
 BROKEN = {}
 
