@@ -1,4 +1,4 @@
-"""Does fine-tuning pay? PPO, trained on CartPole, goes on with a pole twice as long and half the force.
+"""Does fine-tuning pay? PPO, trained on CartPole, continues with a pole twice as long and half the force.
 
 Per seed, the last policy over 100 fresh episodes: as trained, in the other environment; after 20,480 steps there from
 all weights of the trained agent, from its networks' hidden layers, and from scratch. The environment was chosen on
