@@ -130,9 +130,9 @@ def page() -> str:
     lines = [
         "# Can I use ...?",
         "",
-        "The table says what each agent takes. It is made with the checks of the agents' constructors: an agent refuses",
-        "everything else when it is made. What an agent takes can be combined, on every backend that learns and with every",
-        "autoreset mode. `tools/can_i_use.py --sweep` trains random combinations to check this.",
+        "The table says what each agent takes. It is made with the checks of the agents' constructors: an agent",
+        "refuses everything else when it is made. What an agent takes can be combined, on every backend that learns",
+        "and with every autoreset mode. `tools/can_i_use.py --sweep` trains random combinations to check this.",
         "",
         "Three combinations have conditions:",
         "",
