@@ -29,6 +29,26 @@ def learn_offline(
         SpecError: an argument is missing, or contradicts another.
         InputError: the memory is empty, or the data set is wrong: names file, episode and step.
     """
+    number = _checked_updates(agent, updates, data, other)
+    if data is not None:
+        agent.import_observations(data)
+    begin, interrupted = time.perf_counter(), False
+    with interruptible():
+        try:
+            for done in range(number):
+                agent.set_progress(done / number)
+                update_offline(agent)
+            agent.set_progress(1.0)
+        except Interruption:
+            interrupted = True
+    seconds = time.perf_counter() - begin
+    return TrainingResult(agent.timesteps, 0, agent.updates, seconds, (), (), interrupted)
+
+
+def _checked_updates(
+    agent: Agent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
+) -> int:
+    """The number of updates; raises as `learn_offline`."""
     if updates is None:
         expected = "either timesteps or updates" if data is None else "updates beside data"
         raise SpecError(f"expected {expected}, given {_given(other)}", path="learn")
@@ -52,19 +72,7 @@ def learn_offline(
             "only from the steps of its current rollout",
             path="learn.updates",
         )
-    if data is not None:
-        agent.import_observations(data)
-    begin, interrupted = time.perf_counter(), False
-    with interruptible():
-        try:
-            for done in range(updates):
-                agent.set_progress(done / updates)
-                update_offline(agent)
-            agent.set_progress(1.0)
-        except Interruption:
-            interrupted = True
-    seconds = time.perf_counter() - begin
-    return TrainingResult(agent.timesteps, 0, agent.updates, seconds, (), (), interrupted)
+    return updates
 
 
 def _given(other: Mapping[str, Any]) -> str:
