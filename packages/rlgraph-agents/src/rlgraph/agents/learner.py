@@ -1,4 +1,4 @@
-"""Learners: the updates of an algorithm, behind its experience."""
+"""Learners: the updates of an algorithm from its experience."""
 
 from __future__ import annotations
 

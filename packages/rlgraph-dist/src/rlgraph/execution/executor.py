@@ -87,7 +87,7 @@ class Executor(Worker):
         experience = agent.learner.experience
         if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
             raise SpecError(
-                f"{type(agent).__name__} learns from the newest weights only: take 'sync_batch'",
+                f"{type(agent).__name__} learns only from fragments of the newest weights: take 'sync_batch'",
                 path="executor_spec.type",
             )
         length = getattr(experience, "rollout_length", None) or fragment_length or FRAGMENT_LENGTH
@@ -226,7 +226,10 @@ class Executor(Worker):
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         if not use_exploration:
-            raise SpecError("actors explore: leave it out", path="use_exploration")
+            raise SpecError(
+                "expected True, since actors explore, given False: evaluate() plays greedily",
+                path="use_exploration",
+            )
         while not schedule.is_over:
             self._learn(schedule)
             if schedule.done >= schedule.next_event:

@@ -37,7 +37,7 @@ class Monitor:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """The learner waits inside."""
+        """Measure the time inside as time that the learner waits."""
         began = time.perf_counter()
         try:
             yield

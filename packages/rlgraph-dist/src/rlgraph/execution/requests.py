@@ -55,7 +55,7 @@ class Requests:
         self._requests[call] = _Request(number, self._actors.incarnations[number], until)
 
     def receive(self) -> list[Sample]:
-        """Wait for fragments; returns those that are there, in the order in which they were asked for.
+        """Wait for at least one fragment; returns those that arrived, in the order in which they were asked for.
 
         Raises:
             TooManyRestarts: actors failed more often than is allowed.
@@ -75,24 +75,31 @@ class Requests:
     def _received(self, call: Any, request: _Request, is_late: bool) -> Sample | None:
         """The sample of a request; None if there is none, and the actor was asked again."""
         number = request.number
-        try:
-            if request.incarnation != self._actors.incarnations[number]:  # that one was given up
-                raise ActorDied(f"actor {number} was started again")
-            if is_late:
-                raise ActorDied(f"actor {number} sent nothing for {self._timeout(number):g} s")
-            message = self._engine.result(call)
+        if request.incarnation == self._actors.incarnations[number]:
             try:
-                sample = self._read(message)
-            except Exception as error:
-                raise ActorFailed(f"actor {number} sent no fragment: {error}") from error
-        except ActorFault as fault:
-            if request.incarnation == self._actors.incarnations[number]:
+                sample = self._sample(call, number, is_late)
+            except ActorFault as fault:
                 self._answered.discard(number)
                 self._actors.restart(number, fault)
-            self.ask(number)
-            return None
-        self._answered.add(number)
-        return sample
+            else:
+                self._answered.add(number)
+                return sample
+        self.ask(number)  # the actor that was asked is gone
+        return None
+
+    def _sample(self, call: Any, number: int, is_late: bool) -> Sample:
+        """The sample of a call that is done.
+
+        Raises:
+            ActorFault: the call is late or failed, or its message is not a sample.
+        """
+        if is_late:
+            raise ActorDied(f"actor {number} sent nothing for {self._timeout(number):g} s")
+        message = self._engine.result(call)
+        try:
+            return self._read(message)
+        except Exception as error:
+            raise ActorFailed(f"actor {number}: expected the message of a fragment: {error}") from error
 
     def _timeout(self, number: int) -> float:
         return self._timeouts[number in self._answered]
