@@ -109,6 +109,15 @@ class Learner:
         is_timed = self.graph.takes("update", "time_percentage")
         return is_timed or (method == "update_from_memory" and self.experience.is_prioritized)
 
+    def check_environments(self, number: int) -> None:
+        """Find out whether updates can learn from this number of environments.
+
+        Raises:
+            SpecError: they cannot; says what to change.
+        """
+        if self.graph.algorithm.recurrent_parts and (sequences := self.experience.sequences_of(number)):
+            self.graph.algorithm.check_sequences(sequences)
+
     # Steps of this process.
 
     def add(self, step: VectorStep, slots: np.ndarray | None = None, is_counted: bool = False) -> None:

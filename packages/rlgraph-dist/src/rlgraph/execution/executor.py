@@ -107,6 +107,7 @@ class Executor(Worker):
             "frameskip": self.frameskip,
         }
         self.num_envs, self.envs_per_actor = actors * num_envs, num_envs
+        agent.learner.check_environments(self.num_envs)
         self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
         self._engine_spec, self.actors = engine, actors
