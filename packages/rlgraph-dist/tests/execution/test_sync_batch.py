@@ -24,6 +24,13 @@ def make(spec):
     )
 
 
+def test_steps_of_an_agent_that_does_not_learn_are_counted():
+    executor = SyncBatchExecutor("random", "CartPole-v1", backend="numpy", actors=2, num_envs=2, seed=1)
+    result = executor.execute(steps=128)
+    assert (result.timesteps, result.updates, executor.local_agent.timesteps) == (128, 0, 128)
+    assert sum(executor.episodes.recent_lengths) <= 128 and result.episodes > 0
+
+
 @pytest.mark.parametrize(("spec", "length"), [(PPO, None), (DQN, 1)], ids=["ppo", "dqn"])
 def test_one_actor_equals_local_learning(spec, length):
     local, remote = make(spec), make(spec)

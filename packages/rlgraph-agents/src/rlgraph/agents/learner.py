@@ -258,11 +258,15 @@ class Learner:
         Raises:
             InputError: one is of another version of the weights, which a rollout must not be.
         """
-        if self.graph.memory is None:
+        if self.graph.memory is not None:
+            for fragment in fragments:
+                self.insert(fragment)
+            return self.update_if_due()
+        if self.experience.learns:
             return self.update(fragments)
         for fragment in fragments:
-            self.insert(fragment)
-        return self.update_if_due()
+            self._count(fragment)
+        return None
 
     def insert(self, fragment: Fragment) -> bool:
         """Put the steps of a fragment into the memory; whether it was new."""
