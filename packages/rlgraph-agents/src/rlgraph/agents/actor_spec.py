@@ -76,13 +76,12 @@ class ActorSpec:
         Args:
             slots: number of environments.
             draw_seed: of the random numbers it draws, such as ``[seed, actor, incarnation]``; default: `seed`.
+
+        Raises:
+            SpecError: see `check_is_fixed`.
         """
         graph = self.make_graph()
-        if graph.preprocessor is not None and graph.preprocessor.learns:
-            raise SpecError(
-                "expected layers that learn nothing: actors of other processes would each learn from their own states",
-                path="preprocessing_spec",
-            )
+        check_is_fixed(graph)
         streams = None if draw_seed is None else RandomStreams(draw_seed)
         return Actor(self.make_executor(graph), graph, self.raw_space, slots, streams)
 
@@ -122,6 +121,20 @@ class ActorSpec:
             Dict(dict(graph.algorithm.remembers)) if graph.algorithm.remembers else None,
             dtype=self.dtype,
             internal_state_interval=internal_state_interval,
+        )
+
+
+def check_is_fixed(graph: AgentGraph) -> None:
+    """Check that acting changes nothing of a graph but its internal states, so that actors can be elsewhere.
+
+    Raises:
+        SpecError: layers of the preprocessor learn from the states that they see.
+    """
+    if graph.preprocessor is not None and graph.preprocessor.learns:
+        raise SpecError(
+            "expected layers that learn nothing: actors of other processes would each learn from their own states; "
+            "normalize_states does without",
+            path="preprocessing_spec",
         )
 
 

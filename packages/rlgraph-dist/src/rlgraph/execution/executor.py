@@ -6,10 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.environments.factory import is_instance
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
@@ -26,7 +28,7 @@ FRAGMENT_LENGTH = 16
 
 
 class Executor(Worker):
-    """Trains an agent with the steps of several actors.
+    """Trains an agent with the steps of several actors. Callbacks get all events but ``on_step``.
 
     Args:
         agent: an agent, or the spec of one.
@@ -82,19 +84,12 @@ class Executor(Worker):
         super().__init__(agent, env_spec, **options)
         for name, value in (("actors", actors), ("num_envs", num_envs)):
             check_number(name, value)
-        if fragment_length is not None:
-            check_number("fragment_length", fragment_length, " or None")
+        self._check(agent, env_spec)
         experience = agent.learner.experience
-        if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
-            raise SpecError(
-                f"{type(agent).__name__} learns only from fragments of the newest weights: take 'sync_batch'",
-                path="executor_spec.type",
-            )
-        length = getattr(experience, "rollout_length", None) or fragment_length or FRAGMENT_LENGTH
         self._sampler_spec: dict[str, Any] = {
             "actor": agent.learner.spec,
             "environment": env_spec,
-            "length": length,
+            "length": _fragment_length(agent, fragment_length),
             "internal_state_interval": experience.internal_state_interval,
             "num_envs": num_envs,
             "vectorization": vectorization,
@@ -123,6 +118,22 @@ class Executor(Worker):
             agent.learner.spec.fragment_format(agent.learner.graph, experience.internal_state_interval)
         )
 
+    def _check(self, agent: Agent, env_spec: Any) -> None:
+        """Check that actors can be elsewhere, and that the agent may learn from them."""
+        if is_instance(env_spec):
+            raise SpecError(
+                "expected a spec or an importable function, of which every actor makes its environments, given one "
+                f"{type(env_spec).__name__}",
+                path="env_spec",
+            )
+        check_is_fixed(agent.learner.graph)
+        experience = agent.learner.experience
+        if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
+            raise SpecError(
+                f"{type(agent).__name__} learns only from fragments of the newest weights: take 'sync_batch'",
+                path="executor_spec.type",
+            )
+
     @property
     def local_agent(self) -> Agent:
         """The agent that learns."""
@@ -141,6 +152,10 @@ class Executor(Worker):
         if unknown := workload.keys() - known:
             raise SpecError(
                 f"expected {', '.join(sorted(known))}, given {', '.join(sorted(unknown))}", path="workload"
+            )
+        if "num_timesteps" not in workload:
+            raise SpecError(
+                "missing; expected the number of environment steps", path="workload.num_timesteps"
             )
         self.report_interval = workload.get("report_interval", self.report_interval)
         return self.execute(workload["num_timesteps"])
@@ -247,6 +262,23 @@ class Executor(Worker):
         if results is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
+
+
+def _fragment_length(agent: Agent, given: int | None) -> int:
+    """Steps of a fragment.
+
+    Raises:
+        SpecError: a number is given and is wrong, or differs from the agent's ``rollout_length``.
+    """
+    if given is not None:
+        check_number("fragment_length", given, " or None")
+    rollout = getattr(agent.learner.experience, "rollout_length", None)
+    if rollout is not None and given not in (None, rollout):
+        raise SpecError(
+            f"expected None: fragments of {type(agent).__name__} have its rollout_length, {rollout}; given {given}",
+            path="fragment_length",
+        )
+    return rollout or given or FRAGMENT_LENGTH
 
 
 def make_engine(spec: Any) -> Engine:
