@@ -52,7 +52,7 @@ class NeedsPygame(Counting):
 class Always:
     """Does action 0."""
 
-    internal_states, masked, preprocesses = None, None, False
+    internal_states, masked, remembered, preprocesses = None, None, None, False
 
     def resize(self, slots):
         pass
