@@ -31,7 +31,7 @@ def test_what_actors_elsewhere_cannot_do_is_refused_before_any_starts():
         (ppo, gymnasium.make("CartPole-v1"), {}, "env_spec: expected a spec or an importable function"),
         (ppo, gymnasium.make_vec("CartPole-v1", 2), {}, "env_spec: .* given one CartPoleVectorEnv"),
         (standardized, "CartPole-v1", {}, "preprocessing_spec: expected layers that learn nothing"),
-        (ppo, "CartPole-v1", {"fragment_length": 4}, "fragment_length: expected None, .* rollout_length, 8"),
+        (ppo, "CartPole-v1", {"fragment_length": 4}, "fragment_length: expected None: .* rollout_length, 8"),
     ):
         with pytest.raises(SpecError, match=message):
             SyncBatchExecutor(spec, env, backend="numpy", **options)
