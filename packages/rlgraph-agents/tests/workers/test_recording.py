@@ -192,7 +192,7 @@ def test_what_an_evaluation_cannot_film(make_agent, tmp_path):
         agent.evaluate(1, video=tmp_path / "film.gif")
     with pytest.raises(SpecError, match="video: expected a single environment .* given the vector environment SequentialVectorEnv"):
         agent.evaluate(1, env=SequentialVectorEnv([lambda: DeterministicEnv(3)]), video=tmp_path / "film.gif")
-    with pytest.raises(SpecError, match="video: expected single environments.* given .*envpool"):
+    with pytest.raises(SpecError, match="video: expected a single environment .* given the vector environment .*envpool"):
         agent.evaluate(1, env={"type": "envpool", "task_id": "CartPole-v1"}, video=tmp_path / "film.gif")
     assert not list(tmp_path.iterdir())
 
