@@ -229,6 +229,10 @@ class Learner:
 
     # Fragments.
 
+    def expect_new_actors(self) -> None:
+        """All actors are started anew, and count incarnations and fragments from 0."""
+        self._newest = {}
+
     def is_new(self, origin: Origin) -> bool:
         """Whether a fragment is newer than all of its actor; it counts as seen from now on.
 

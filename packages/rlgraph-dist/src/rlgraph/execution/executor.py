@@ -178,6 +178,7 @@ class Executor(Worker):
         if self._requests is None:
             self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
+            self.agent.learner.expect_new_actors()
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
