@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rlgraph.agents.actor import Actor
@@ -64,6 +64,10 @@ class ActorSpec:
         normalize = _normalize(self.normalize_states, seen)
         scale = Normalizer(has_mean=False, scope="scale-rewards") if self.scale_rewards is not None else None
         return AgentGraph(algorithm, preprocessor, experience, masked, normalize, scale, previous)
+
+    def of_actor(self, number: int, count: int) -> ActorSpec:
+        """The spec of actor `number` of `count`."""
+        return replace(self, options=self.algorithm.options_of_actor(self.options, number, count))
 
     @property
     def raw_space(self) -> Space:

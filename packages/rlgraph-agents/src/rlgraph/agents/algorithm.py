@@ -49,6 +49,17 @@ class Algorithm(Component):
     remembers: ClassVar[Mapping[str, Space]] = {}
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
+    @classmethod
+    def options_of_actor(cls, options: Mapping[str, Any], number: int, count: int) -> Mapping[str, Any]:
+        """The options of one of several actors: its exploration may be its own, its variables are those of all.
+
+        Args:
+            options: the agent's.
+            number: of the actor, 0 to ``count - 1``.
+            count: how many there are.
+        """
+        return options
+
     @rlgraph_api
     def act(self, observations: Any) -> Any:
         """Actions that the policy draws."""

@@ -46,7 +46,6 @@ KNOWN_DISTRIBUTIONS = {
 OTHER_NAMES = {
     "rlgraph.agents": {
         "actorcritic": '"a2c"',
-        "apex": "Ape-X is not available yet; 'dqn' with prioritized_replay and n_step is the nearest.",
         "dqfd": "DQfD is not available yet; 'dqn' is the nearest.",
         "singleimpala": '"impala"',
     },
