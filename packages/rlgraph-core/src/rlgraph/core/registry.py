@@ -38,7 +38,7 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.agents": {"dqn": "rlgraph-agents"},
     "rlgraph.conformance": {"agent": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
-    "rlgraph.executors": {"sync_batch": "rlgraph-dist"},
+    "rlgraph.executors": dict.fromkeys(("apex", "impala", "sync_batch"), "rlgraph-dist"),
     "rlgraph.engines": {"in_process": "rlgraph-dist", "ray": "rlgraph-dist"},
 }
 

@@ -92,7 +92,6 @@ class Executor(Worker):
             )
         length = getattr(experience, "rollout_length", None) or fragment_length or FRAGMENT_LENGTH
         self._sampler_spec: dict[str, Any] = {
-            "actor": agent.learner.spec,
             "environment": env_spec,
             "length": length,
             "internal_state_interval": experience.internal_state_interval,
@@ -182,6 +181,7 @@ class Executor(Worker):
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
+                    actor=self.agent.learner.spec.of_actor(number, self.actors),
                     **self._sampler_spec,
                     max_timesteps_per_episode=limit,
                     number=number,
@@ -208,7 +208,7 @@ class Executor(Worker):
     def _count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
         done = int(sample.fragment.valid.sum())
-        self._monitor.add(self.agent.updates - sample.fragment.version, done, sample.num_bytes)
+        self._monitor.add(self.agent.updates - sample.fragment.version, done, len(sample.message))
         schedule.done += done
         self.timesteps += done
         self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps

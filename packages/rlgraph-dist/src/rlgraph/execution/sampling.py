@@ -68,14 +68,14 @@ class Sample:
         episodes: return and length of each episode that ended in them.
         restarts: environments that were replaced since the sampler was started.
         dropped_steps: rows that are no steps since their environment was replaced.
-        num_bytes: size of the message.
+        message: what it was read of.
     """
 
     fragment: Fragment
     episodes: list[tuple[float, int]]
     restarts: int
     dropped_steps: int
-    num_bytes: int
+    message: bytes
 
 
 class SampleFormat:
@@ -101,7 +101,7 @@ class SampleFormat:
             packed = arrays["fragment"].tobytes()
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"expected the message of a sampler, given {header!r} ({error})") from None
-        return Sample(self._fragments.from_bytes(packed), episodes, restarts, dropped, len(message))
+        return Sample(self._fragments.from_bytes(packed), episodes, restarts, dropped, message)
 
 
 class RemoteSampler(FragmentSampler):
