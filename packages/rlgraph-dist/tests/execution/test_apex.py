@@ -25,6 +25,7 @@ APEX = {
     "sync_interval": 10,
     "execution_spec": {"threads": 1},
 }
+PRIORITIZED = {"type": "prioritized_replay", "capacity": 200, "beta": [0.4, 1.0]}
 
 
 class Reports(Callback):
@@ -77,6 +78,11 @@ def make(spec=APEX, **options):
     return ApexExecutor(spec, "CartPole-v1", **options)
 
 
+def priorities_of(shard):
+    tree = shard.executor.storage.read("memory/priorities")
+    return tree[len(tree) // 2 :][: shard.inserted]
+
+
 def shards_of(engine):
     return [actor.hosted for actor in engine._actors if actor.name.startswith("replay shard")]
 
@@ -97,8 +103,8 @@ def test_updates_follow_the_rate_of_the_agent():
     ]
     assert engine.methods.count("insert") == 512 // 64
     assert {len(shard._writers) for shard in shards_of(engine)} == {1}
-    # Windows of three steps wait for one or two more.
-    assert 512 - 2 * 4 * 2 <= sum(shard.inserted for shard in shards_of(engine)) < 512
+    # Windows of three steps wait for up to two more, and for the value of the next state.
+    assert 512 - 3 * 4 * 2 <= sum(shard.inserted for shard in shards_of(engine)) < 512
     assert engine.methods.count("update") == result.updates
     # Those ahead, and at first some of the second shard, which is still empty.
     assert result.updates < engine.methods.count("draw") <= result.updates + 2 * executor.batches_ahead
@@ -129,15 +135,17 @@ def test_a_shard_keeps_what_a_local_memory_keeps_and_draws_by_its_priorities():
     storage = learner.executor.storage
     rows = {name: storage.read(name) for name in storage.variables if "memory/rows/" in name}
     assert len(rows) == 6
-    assert shard.inserted == learner.executor.execute("get_memory_size") == 3 * 64 - 2 * 4
+    assert (
+        shard.inserted == learner.executor.execute("get_memory_size") - 4 == 3 * 64 - 3 * 4
+    )  # one step later
     indices = np.arange(8)
     errors = np.linspace(0.5, 4.0, 8, dtype=np.float32)
     shard.update(pack_message({"inserted": shard.inserted}, {"indices": indices, "priorities": errors}))
     batch = format_.from_bytes(shard.draw(pack_message({"progress": 0.0}, {})))
     for name, values in rows.items():
         np.testing.assert_array_equal(batch.records[name.split("/")[-1]], values[batch.indices], err_msg=name)
-    priorities = np.ones(shard.inserted)
-    priorities[:8] = (errors + 1e-6) ** 0.6
+    priorities = priorities_of(shard)
+    np.testing.assert_allclose(priorities[:8], (errors + 1e-6) ** 0.6, rtol=1e-5)
     weights = (priorities[batch.indices] / priorities.sum() * len(priorities)) ** -0.4
     np.testing.assert_allclose(batch.records["importance_weights"], weights / weights.max(), rtol=1e-5)
 
@@ -148,14 +156,49 @@ def test_priorities_of_records_that_were_overwritten_are_not_set():
     sampler = SamplerSpec(**executor._sampler_spec, actor=executor.agent.learner.spec)()
     weights = executor.agent.learner.weights_message()
     shard.insert(sampler.sample(weights))
-    before = shard.inserted  # 56: places 0 to 55
-    shard.insert(sampler.sample(weights))  # 64 more: places 56 to 79, then 0 to 39
-    given = {"indices": np.array([0, 39, 40, 55]), "priorities": np.full(4, 9.0, np.float32)}
-    assert (before, shard.inserted) == (56, 120)
+    before = shard.inserted  # 52: places 0 to 51
+    shard.insert(sampler.sample(weights))  # 64 more: places 52 to 79, then 0 to 35
+    assert (before, shard.inserted) == (52, 116)
+    indices = np.array([0, 35, 36, 51])
+    expected = priorities_of(shard)[indices]
+    given = {"indices": indices, "priorities": np.full(4, 9.0, np.float32)}
     shard.update(pack_message({"inserted": before}, given))
-    tree = shard.executor.storage.read("memory/priorities")
-    held = tree[len(tree) // 2 + given["indices"]]
-    np.testing.assert_allclose(held, [1.0, 1.0, 9.0**0.6, 9.0**0.6], rtol=1e-5)
+    expected[2:] = 9.0**0.6
+    np.testing.assert_allclose(priorities_of(shard)[indices], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_step", [1, 3])
+def test_new_records_have_the_errors_of_the_values_that_acting_knew(n_step):
+    """The records of two fragments, against their TD errors by the learner's network, which acted."""
+    executor = make({**APEX, "n_step": n_step, "memory_spec": {"capacity": 1000}})
+    agent, spec = executor.agent, executor._sampler_spec
+    sampler = SamplerSpec(**spec, actor=agent.learner.spec, max_timesteps_per_episode=9)()
+    shard, acted = executor._shard_spec(0, 0)(), set()
+    for _ in range(2):
+        shard.insert(message := sampler.sample(agent.learner.weights_message()))
+        states = executor._format.from_bytes(message).fragment.states[:-1]
+        acted |= {state.tobytes() for state in states.reshape(-1, 4)}
+    storage, number = shard.executor.storage, shard.inserted
+    rows = {
+        name.split("/")[-1]: storage.read(name)[:number] for name in storage.variables if "/rows/" in name
+    }
+    q, next_q = (agent.call_api_method("get_q_values", rows[name]) for name in ("states", "next_states"))
+    after = np.where(rows["terminals"], 0.0, next_q.max(axis=1))
+    errors = rows["rewards"] + rows.get("discounts", 0.99) * after - q[np.arange(number), rows["actions"]]
+    # Nobody acts in the state that a truncated episode reached: such records have the largest priority so far.
+    known = rows["terminals"] | np.array([state.tobytes() in acted for state in rows["next_states"]])
+    priorities = priorities_of(shard)
+    np.testing.assert_allclose(priorities[known], (np.abs(errors[known]) + 1e-6) ** 0.6, rtol=1e-4)
+    assert 0 < (~known).sum() < number / 2
+    assert np.all(priorities[~known] >= 1.0)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"value_rescaling": True}, {"scale_rewards": True}, {"type": "dqn", "memory_spec": PRIORITIZED}],
+)
+def test_values_of_another_scale_are_not_sent(changed):
+    assert not make({**APEX, **changed})._sampler_spec["keeps_values"]
 
 
 def test_an_empty_shard_gives_no_batch():
@@ -207,8 +250,7 @@ def test_an_agent_without_priorities_is_refused(changed):
 
 
 def test_dqn_with_priorities_is_taken():
-    memory = {"type": "prioritized_replay", "capacity": 200, "beta": [0.4, 1.0]}
-    assert make({**APEX, "type": "dqn", "memory_spec": memory}).execute(steps=128).updates == 17
+    assert make({**APEX, "type": "dqn", "memory_spec": PRIORITIZED}).execute(steps=128).updates == 17
 
 
 def test_statistics_are_the_learners():

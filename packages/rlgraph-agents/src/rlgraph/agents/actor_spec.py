@@ -111,19 +111,22 @@ class ActorSpec:
         )
 
     def fragment_format(
-        self, graph: AgentGraph, internal_state_interval: int | None = None
+        self, graph: AgentGraph, internal_state_interval: int | None = None, remembered: Space | None = None
     ) -> FragmentFormat:
         """How fragments of the actor become bytes.
 
         Args:
             graph: the root component, of `make_graph`.
             internal_state_interval: of the learner's experience.
+            remembered: what is kept of a step, a Dict; default: what the algorithm remembers.
         """
+        if remembered is None and graph.algorithm.remembers:
+            remembered = Dict(dict(graph.algorithm.remembers))
         return FragmentFormat(
             graph.seen_space(self.raw_space),
             from_spec(self.action_space),
             graph.algorithm.internal_states_space,
-            Dict(dict(graph.algorithm.remembers)) if graph.algorithm.remembers else None,
+            remembered,
             dtype=self.dtype,
             internal_state_interval=internal_state_interval,
         )

@@ -37,6 +37,8 @@ class Algorithm(Component):
         executor: name of the executor that suits it, where actors are elsewhere (rlgraph-dist).
         remembers: name of what `act` returns besides the action, and `update` finds in ``records["remembered"]`` -> its
             Space, one per item; of algorithms that learn from rollouts.
+        action_values: name of the values of all actions ``[B, A]`` among what `act` returns, on the scale of rewards;
+            priorities of new records are computed from them, where actors are elsewhere. Empty: there are none.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
     """
@@ -47,6 +49,7 @@ class Algorithm(Component):
     experience: ClassVar[ExperienceKind]
     executor: ClassVar[str] = "sync_batch"
     remembers: ClassVar[Mapping[str, Space]] = {}
+    action_values: str = ""
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.dqn import DQN, DQNAgent
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.spaces import Space
+from rlgraph.spaces import IntBox, Space
 
 
 class Apex(DQN):
@@ -42,6 +42,8 @@ class Apex(DQN):
         self.epsilon_base = check_number(epsilon_base, "epsilon_base", above=0, below=1)
         self.epsilon_alpha = check_number(epsilon_alpha, "epsilon_alpha", least=0)
         super().__init__(state_space, action_space, sync_interval=sync_interval, **options)
+        if isinstance(action_space, IntBox) and not action_space.shape and not self.loss.value_rescaling:
+            self.action_values = "q_values"
 
     @classmethod
     def options_of_actor(cls, options: Mapping[str, Any], number: int, count: int) -> Mapping[str, Any]:

@@ -31,7 +31,7 @@ class ApexExecutor(Executor):
         SpecError: an option is wrong, or the agent has no prioritized memory of transitions.
     """
 
-    takes_old_weights = True
+    takes_old_weights = keeps_values = True
 
     def __init__(
         self,
@@ -154,6 +154,7 @@ class ApexExecutor(Executor):
             number,
             incarnation,
             self.agent.timesteps,
+            self._sampler_spec["keeps_values"],
         )
 
     def _send_weights(self) -> None:

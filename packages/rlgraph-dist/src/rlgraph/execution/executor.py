@@ -17,6 +17,7 @@ from rlgraph.execution.engine import Engine
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
+from rlgraph.execution.values import knows_values
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker, check_number
@@ -51,6 +52,8 @@ class Executor(Worker):
     default_engine: ClassVar[str] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
+    #: Whether fragments are to have the values that acting knew.
+    keeps_values: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -117,9 +120,10 @@ class Executor(Worker):
         self._earlier_restarts = 0
         self._actors: Actors | None = None
         self._requests: Requests | None = None
-        self._format = SampleFormat(
-            agent.learner.spec.fragment_format(agent.learner.graph, experience.internal_state_interval)
-        )
+        graph, interval = agent.learner.graph, experience.internal_state_interval
+        keeps_values = self.keeps_values and knows_values(graph)
+        self._sampler_spec["keeps_values"] = keeps_values
+        self._format = SampleFormat(agent.learner.spec, graph, interval, keeps_values)
 
     @property
     def local_agent(self) -> Agent:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.experience.experience import Writer, write_fragment
+from rlgraph.agents.experience.experience import write_fragment
 from rlgraph.agents.experience.messages import checked_array, pack_message, unpack_message
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import PrioritizedReplay
 from rlgraph.core import InputError, RandomStreams, executor_class
 from rlgraph.execution.sampling import SampleFormat
+from rlgraph.execution.values import ValuedWriter, initial_errors
 from rlgraph.spaces import Dict, FloatBox, IntBox, from_spec
 
 #: The random streams of shards are numbered from here, after those of actors.
@@ -93,6 +94,7 @@ class ShardSpec:
         number: of the shard.
         incarnation: how often it was started again.
         begun: steps that the agent had observed before.
+        keeps_values: whether fragments have the values that acting knew, of which priorities are computed.
     """
 
     actor: ActorSpec
@@ -101,6 +103,7 @@ class ShardSpec:
     number: int = 0
     incarnation: int = 0
     begun: int = 0
+    keeps_values: bool = False
 
     def __call__(self) -> ReplayShard:
         return ReplayShard(self)
@@ -112,7 +115,8 @@ class ReplayShard:
     def __init__(self, spec: ShardSpec):
         self._replay, self._dtype = Replay(**spec.replay), spec.actor.dtype
         self._batches = BatchFormat(self._replay, spec.actor)
-        self._samples = SampleFormat(spec.actor.fragment_format(spec.actor.make_graph()))
+        self._keeps_values = spec.keeps_values
+        self._samples = SampleFormat(spec.actor, spec.actor.make_graph(), keeps_values=spec.keeps_values)
         self._batch_size = np.array(spec.batch_size)
         memory = self._replay.memory
         assert isinstance(memory, PrioritizedReplay)
@@ -135,7 +139,7 @@ class ReplayShard:
         self._get_records = executor.program("get_records", streams)
         self._update_records = executor.program("update_records")
         #: Actor -> its incarnation, and what turns its steps into transitions.
-        self._writers: dict[int, tuple[int, Writer]] = {}
+        self._writers: dict[int, tuple[int, Any]] = {}
         #: Records taken in so far.
         self.inserted = 0
 
@@ -146,13 +150,19 @@ class ReplayShard:
         incarnation, writer = self._writers.get(origin.actor, (-1, None))
         if writer is None or incarnation != origin.incarnation:  # what waits of an older one is lost
             writer = self._replay.make_writer(self._insert, self._dtype)
+            writer = ValuedWriter(writer) if self._keeps_values else writer
             self._writers[origin.actor] = origin.incarnation, writer
         write_fragment(writer, fragment)
         return pack_message({"inserted": self.inserted}, {})
 
     def _insert(self, records: dict[str, Any]) -> None:
+        number, errors = len(records["rewards"]), np.empty(0)
+        if self._keeps_values:
+            records, errors = initial_errors(records, self._replay.discount)
         self._insert_records(records)
-        self.inserted += len(records["rewards"])
+        if len(known := np.flatnonzero(np.isfinite(errors))):  # others keep the largest priority so far
+            self._update_records((self.inserted + known) % self._capacity, errors[known])
+        self.inserted += number
 
     def draw(self, message: bytes) -> bytes:
         """A batch, a message of `BatchFormat`; `message` has the ``progress`` of training."""
