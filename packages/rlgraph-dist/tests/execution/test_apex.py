@@ -102,6 +102,8 @@ def test_updates_follow_the_rate_of_the_agent():
         "replay shard 1 (incarnation 0)",
     ]
     assert engine.methods.count("insert") == 512 // 64
+    # Actors are never further ahead than the fragments that they were asked for.
+    assert engine.methods.count("sample") == 512 // 64 + 2 * executor.requests_per_actor
     assert {len(shard._writers) for shard in shards_of(engine)} == {1}
     # Windows of three steps wait for up to two more, and for the value of the next state.
     assert 512 - 3 * 4 * 2 <= sum(shard.inserted for shard in shards_of(engine)) < 512
