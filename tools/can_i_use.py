@@ -130,15 +130,15 @@ def page() -> str:
     lines = [
         "# Can I use ...?",
         "",
-        "The table says what each agent takes. It is written from the checks of the agents' constructors. An agent",
-        "trains with every combination of what it takes, on torch and TensorFlow, and with every autoreset mode. It",
-        "refuses everything else when it is made.",
+        "The table says what each agent takes. It is made with the checks of the agents' constructors: an agent",
+        "refuses everything else when it is made. What an agent takes can be combined, on every backend that learns",
+        "and with every autoreset mode. `tools/can_i_use.py --sweep` trains random combinations to check this.",
         "",
-        "Three combinations need something more:",
+        "Three combinations have conditions:",
         "",
-        "* Masks need categories. Other parts of a `Dict` of actions have none.",
+        "* Masks are for categories. Other parts of a `Dict` of actions have no mask.",
         "* Normalized observations need states with floats.",
-        "* Pictures beside other parts, such as the previous action and reward, need a `network_spec`.",
+        "* Stacks of pictures need `add_rank: false`, which makes channels of the frames, or a `network_spec`.",
         "",
         "<!-- Written by tools/can_i_use.py --write. -->",
         "",
@@ -167,7 +167,7 @@ def page() -> str:
         answers = {name: ask(name) for name in names}
         lines.append("| " + " | ".join([title, *("no" if answers[name] else "yes" for name in names)]) + " |")
         refused += [f"* `{name}`, {what}: `{said}`" for name, said in answers.items() if said]
-    return "\n".join([*lines, "", "## What is said instead", "", *refused, ""])
+    return "\n".join([*lines, "", "## Messages of refused combinations", "", *refused, ""])
 
 
 class RandomTask(Environment):
@@ -217,7 +217,7 @@ def outcome(
     timesteps: int = 200,
     mode: AutoresetMode | None = None,
 ) -> str:
-    """``"trained"``, ``"refused"``, or what was wrong: neither, or a refusal that the table does not tell of.
+    """``"trained"``, ``"refused"``, or what was wrong: neither, or a refusal that is not in the table.
 
     Args:
         name: of the agent.

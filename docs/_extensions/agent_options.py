@@ -19,7 +19,7 @@ def options_markdown(name: str) -> str:
         name: the registered name of the agent.
 
     Raises:
-        PluginError: there is no such agent.
+        PluginError: the agent is unknown.
         ValueError: an option has no description.
     """
     from rlgraph.agents import Agent

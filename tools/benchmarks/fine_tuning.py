@@ -1,4 +1,4 @@
-"""Does fine-tuning pay? PPO, trained on CartPole, goes on with a pole twice as long and half the force.
+"""Does fine-tuning pay? PPO, trained on CartPole, continues with a pole twice as long and half the force.
 
 Per seed, the last policy over 100 fresh episodes: as trained, in the other environment; after 20,480 steps there from
 all weights of the trained agent, from its networks' hidden layers, and from scratch. The environment was chosen on
@@ -9,16 +9,14 @@ seeds from 101 on.
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import gymnasium
+from seeds import run_seeds
 
 from rlgraph.agents import Agent
-from rlgraph.runs.provenance import provenance
 
 STEPS, MORE_STEPS, EPISODES = 100_000, 20_480, 100
 #: What is taken over, by the name of the result.
@@ -53,22 +51,5 @@ def measure(seed: int) -> dict[str, Any]:
     return {name: round(value, 1) for name, value in results.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
-    parser.add_argument("--results", type=Path, help="where they are written")
-    options = parser.parse_args()
-    facts = {key: value for key, value in provenance().items() if key != "command"}
-    runs = []
-    for seed in options.seeds:
-        runs.append(measure(seed))
-        print(*(f"{name} {value:g}" for name, value in runs[-1].items()), sep=", ", flush=True)
-    if options.results:
-        steps = {"trained": STEPS, "tuned": MORE_STEPS, "episodes": EPISODES}
-        options.results.write_text(json.dumps({**steps, **facts, "runs": runs}, indent=2) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    run_seeds(__doc__, measure, {"trained": STEPS, "tuned": MORE_STEPS, "episodes": EPISODES})

@@ -9,14 +9,13 @@ policy over 100 new episodes. Options were chosen on seeds from 101 on.
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from seeds import run_seeds
+
 from rlgraph.agents import Agent
-from rlgraph.runs.provenance import provenance
 from rlgraph.workers import record_data_set
 
 ENV, EPISODES = "CartPole-v1", 100
@@ -53,25 +52,7 @@ def measure(seed: int) -> dict[str, Any]:
     return {"seed": seed, **means}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
-    parser.add_argument("--results", type=Path, help="where they are written")
-    options = parser.parse_args()
-    facts = {key: value for key, value in provenance().items() if key != "command"}
-    runs = []
-    for seed in options.seeds:
-        runs.append(measure(seed))
-        print(*(f"{name} {value:g}" for name, value in runs[-1].items()), sep=", ", flush=True)
-    if options.results:
-        sizes = {"ppo_steps": STEPS, "ppo_episodes": RECORDED, "random_episodes": RANDOM}
-        updates = {"bc_updates": BC_UPDATES, "dqn_updates": DQN_UPDATES, "episodes": EPISODES}
-        documents = {"bc": BC, "dqn": DQN}
-        content = {**sizes, **updates, "documents": documents, **facts, "runs": runs}
-        options.results.write_text(json.dumps(content, indent=2) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    sizes = {"ppo_steps": STEPS, "ppo_episodes": RECORDED, "random_episodes": RANDOM}
+    updates = {"bc_updates": BC_UPDATES, "dqn_updates": DQN_UPDATES, "episodes": EPISODES}
+    run_seeds(__doc__, measure, {**sizes, **updates, "documents": {"bc": BC, "dqn": DQN}})

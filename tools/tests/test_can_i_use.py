@@ -1,4 +1,4 @@
-"""The table "Can I use ...?" is the present one, and true of combinations that have most in them."""
+"""The table "Can I use ...?" is up to date, and true of the largest combinations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from can_i_use import ACTIONS, FEATURES, PAGE, STATES, outcome, page, refusal
 ALL = tuple(FEATURES)
 
 
-def test_the_page_is_the_present_one() -> None:
+def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run tools/can_i_use.py --write"
 
 

@@ -327,7 +327,7 @@ def test_lengths_of_parts_that_do_not_do(one_backend):
         make(one_backend, {**SMALL, "sequence_length": 4})
     agent = make(one_backend, {**PARTS, "num_minibatches": 9})
     with pytest.raises(
-        InputError, match="num_minibatches: expected at most 8, given 9: there are 8 sequences"
+        SpecError, match=r"agent\.num_minibatches: expected at most 8, given 9: a rollout has 8 sequences"
     ):
         agent.learn(32, num_envs=2)
     spec, environments = agent.learner.spec, make_vector_env("CartPole-v1", 2)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.impala import IMPALA
 from rlgraph.core import InputError
 
 SMALL = {
@@ -107,13 +106,28 @@ def test_what_is_remembered_is_checked(one_backend, remembered, message):
     assert agent.timesteps == 0
 
 
-def test_a_loop_of_ones_own_equals_learn(one_backend):
-    agent = make(one_backend)
-    states = np.zeros((2, 4))
+def test_a_loop_of_ones_own_equals_an_update_on_its_rollout(one_backend):
+    agent, other = make(one_backend), make(one_backend)
+    states, acted = np.zeros((2, 4)), []
     for _ in range(4):
         actions, remembered = agent.get_actions(states, extra_returns="remembered")
+        # As of other weights, with importance ratios below 1, so that the update has to use it.
+        remembered["log_likelihood"] = remembered["log_likelihood"] + 0.5
+        acted.append((actions, remembered["log_likelihood"]))
         agent.observe(
             states, actions, np.ones(2), np.zeros(2, bool), states, remembered=remembered, batched=True
         )
-    assert agent.update_if_due()["loss"] != 0.0
-    assert IMPALA.remembers.keys() == {"log_likelihood"}
+    actions, log_likelihood = map(np.stack, zip(*acted, strict=True))
+    rollout = {
+        "states": np.zeros((4, 2, 4)),
+        "next_states": np.zeros((4, 2, 4)),
+        "actions": actions,
+        "rewards": np.ones((4, 2)),
+        "terminals": np.zeros((4, 2), bool),
+        "truncations": np.zeros((4, 2), bool),
+    }
+    results = agent.update_if_due()
+    given = other.update({**rollout, "remembered": {"log_likelihood": log_likelihood}})
+    fresh = make(one_backend).update({**rollout, "remembered": {"log_likelihood": log_likelihood - 0.5}})
+    assert results["policy_loss"] == pytest.approx(given["policy_loss"], rel=1e-9)
+    assert results["policy_loss"] != pytest.approx(fresh["policy_loss"], rel=1e-3)

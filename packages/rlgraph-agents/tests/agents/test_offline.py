@@ -199,10 +199,10 @@ def test_bad_data_is_refused_before_anything_is_taken_in(tmp_path, data):
     [
         ({}, "expected either timesteps or updates, given neither"),
         ({"timesteps": 1, "updates": 1}, "expected either timesteps, .* given both"),
-        ({"timesteps": 1, "data": "a.npz"}, "given timesteps: data= is learned from without"),
+        ({"timesteps": 1, "data": "a.npz"}, "expected updates beside data, given timesteps"),
         ({"updates": 0}, "learn.updates: expected an integer >= 1, given 0"),
-        ({"updates": 1, "env": "CartPole-v1"}, "learn.env: expected nothing beside updates="),
-        ({"updates": 1, "folder": "runs/x"}, "learn.folder: expected nothing beside updates="),
+        ({"updates": 1, "env": "CartPole-v1"}, "learn.env: expected None beside updates"),
+        ({"updates": 1, "folder": "runs/x"}, "learn.folder: expected None beside updates"),
     ],
 )
 def test_arguments_that_contradict_each_other_are_refused(arguments, message):
@@ -212,7 +212,9 @@ def test_arguments_that_contradict_each_other_are_refused(arguments, message):
 
 def test_agents_that_cannot_learn_so_say_what_to_do(one_backend):
     ppo = Agent.from_spec("ppo", state_space=CueTask.STATES, action_space=ACTIONS, backend="numpy")
-    with pytest.raises(SpecError, match="PPOAgent learns from its own newest steps only"):
+    with pytest.raises(
+        SpecError, match="learn.updates: expected an agent with a memory, .* given a PPOAgent"
+    ):
         ppo.learn(updates=1)
     bc = agent_of("bc", one_backend)
     for learn in (lambda: bc.learn(10, env="CartPole-v1"), lambda: SingleThreadedWorker(bc, "CartPole-v1")):

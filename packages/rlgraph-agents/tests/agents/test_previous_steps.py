@@ -34,9 +34,6 @@ def make(kind, backend, actions=THREE, layers=LAYERS, states=CueTask.STATES, **o
     return Agent.from_spec(spec, state_space=states, action_space=actions, backend=backend, seed=5)
 
 
-# Ten lines.
-
-
 @pytest.mark.parametrize("layers", [LAYERS, LSTM], ids=["dense", "lstm"])
 @pytest.mark.parametrize(
     ("kind", "actions"),
@@ -163,7 +160,7 @@ def test_what_cannot_know_rewards_is_refused(one_backend):
         PreviousSteps(FloatBox(shape=(1,)), TextBox())
 
 
-def test_unused_they_change_no_plan(one_backend):
+def test_without_the_option_states_and_actors_have_nothing_of_them(one_backend):
     options = {"state_space": CueTask.STATES, "action_space": IntBox(3), "backend": one_backend, "seed": 5}
     agent = Agent.from_spec({"type": "dqn", "network_spec": LAYERS}, **options)
     assert agent.learner.state_space == CueTask.STATES

@@ -240,7 +240,7 @@ def test_target_quadrant_rewards_the_quadrant_of_the_target():
         env.step(0)
 
 
-def test_target_quadrant_is_half_as_good_with_one_part():
+def test_target_quadrant_without_the_target_has_at_most_5_of_8_of_the_return():
     env, rewards = TargetQuadrant(), []
     state = env.reset(seed=1)
     for _ in range(4000):

@@ -32,7 +32,7 @@ def old(acting_run, tmp_path_factory):
     assert contents(folder) == before
 
 
-def test_ten_lines(old, tmp_path):
+def test_a_fork_continues_with_changed_options(old, tmp_path):
     summary = fork(old, tmp_path / "new", ["optimizer_spec.learning_rate=0.5", "discount=0.9"], steps=80)
     assert summary.training.timesteps == 80 and summary.folder == tmp_path / "new"
     config = json.loads((tmp_path / "new" / "config.json").read_text())
@@ -78,10 +78,10 @@ def test_a_fork_that_is_killed_at_once_goes_on(old, tmp_path):
             r"agent.network_spec\[0\].units: .*has shape .*Leave this option.*load_weights",
         ),
         (["memory_spec.capacity=70"], "agent.memory_spec.capacity: .*has shape"),
-        (["seed=7"], "seed: expected 2, given 7: random numbers go on"),
+        (["seed=7"], "seed: expected 2, given 7: random numbers continue"),
         (
             ["environment.steps_to_terminal=9"],
-            "environment.steps_to_terminal: expected 7, given 9: give the weights",
+            "environment.steps_to_terminal: expected 7, given 9: start a new run",
         ),
         (["agent={type: random}"], "agent.type: expected 'dqn', given 'random'"),
         (["discont=0.9"], "there is no 'discont'. Did you mean 'discount'"),

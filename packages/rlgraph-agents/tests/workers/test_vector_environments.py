@@ -133,7 +133,7 @@ def test_no_evaluation_where_the_agent_is_training(make_env):
     other.env, same.env = make_env(), None
     agent.learn(6, callbacks=other)
     with pytest.raises(
-        SpecError, match="evaluation: .* other environments .* the same .*: give a spec or a second"
+        SpecError, match="evaluation: .* another environment .* the same .*: give a spec or a second"
     ):
         agent.learn(6, callbacks=same)
     assert agent.evaluate(1).lengths == (3,)

@@ -439,7 +439,7 @@ def test_a_metric_of_ones_own(actor, monkeypatch):
             {"max_timesteps_per_episode": 0},
             "max_timesteps_per_episode: expected an integer >= 1 or None, given 0",
         ),
-        ({"checkpoint_interval": 5}, "checkpoint_interval: store_checkpoint= has to say"),
+        ({"checkpoint_interval": 5}, "checkpoint_interval: expected store_checkpoint= beside it"),
     ],
 )
 def test_wrong_options(actor, options, said):

@@ -1,11 +1,13 @@
 """What fails is started again; what is lost is a fragment."""
 
-import numpy as np
+import pickle
+import sys
+from functools import partial
+
 import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError
-from rlgraph.environments import Environment
 from rlgraph.execution import InProcessEngine, SyncBatchExecutor, TooManyRestarts
 from rlgraph.execution.engine import ActorDied, packed
 
@@ -70,30 +72,22 @@ def test_a_fault_costs_its_fragment(kind):
 def test_too_many_restarts_name_all_causes():
     _, executor = make({1: "dies", 2: "garbage", 3: "dies"}, limit=2)
     with pytest.raises(
-        TooManyRestarts, match=r"(?s)failed 3 times.*max_actor_restarts is 2.*1\. killed\n2\. actor 1 sent"
+        TooManyRestarts,
+        match=r"(?s)failed 3 times.*max_actor_restarts is 2.*1\. killed\n2\. actor 1: expected the message",
     ):
         executor.execute_timesteps(1000)
 
 
-class Broken(Environment):
-    """Raises in its third step."""
-
-    def __init__(self):
-        super().__init__(state_space=float, action_space=2)
-        self.steps = 0
-
-    def reset(self, seed=None):
-        return np.float32(0.0)
-
-    def step(self, action):
-        self.steps += 1
-        if self.steps == 3:
-            raise RuntimeError("no more coal")
-        return np.float32(0.0), 0.0, False, False, {}
-
-
-def test_what_no_other_process_can_make_is_refused_before_anything_starts():
+def test_what_no_other_process_can_make_is_refused(monkeypatch):
     with pytest.raises(
         SpecError, match=r"engine\.there: cannot be sent to another process .* instead of lambdas"
     ):
         packed(lambda: None, "engine.there")
+    corridor = type("Corridor", (), {"__module__": "__main__"})
+    monkeypatch.setattr(sys.modules["__main__"], "Corridor", corridor, raising=False)
+    for make in (corridor, partial(dict, env=corridor), partial(dict, envs=[corridor()])):
+        with pytest.raises(
+            SpecError, match=r"engine\.there: expected .* given Corridor of the program itself"
+        ):
+            packed(make, "engine.there")
+    assert pickle.loads(packed(partial(dict, env=float), "engine.there"))() == {"env": float}

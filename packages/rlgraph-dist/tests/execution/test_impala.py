@@ -78,5 +78,7 @@ def test_an_actor_that_dies_is_started_again_once_for_all_its_requests():
 
 
 def test_an_agent_that_needs_the_newest_weights_is_refused():
-    with pytest.raises(SpecError, match=r"PPOAgent learns from the newest weights only: take 'sync_batch'"):
+    with pytest.raises(
+        SpecError, match=r"PPOAgent learns only from fragments of the newest weights: take 'sync_batch'"
+    ):
         make({"type": "ppo", "network_spec": LAYERS, "execution_spec": {"threads": 1}})

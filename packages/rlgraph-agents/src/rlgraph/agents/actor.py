@@ -79,11 +79,11 @@ class Actor:
         table = {} if self._space is None else self._space.zeros(slots)
         self._table: dict[str, Any] = map_arrays(self._as_float, table)
         self._stack = self._table.pop("preprocessor", None)
-        #: What the next states are given of the step before, [N, K]; None: nothing.
+        #: Action and reward of the step before, a part of the next states [N, K]; None: they are not.
         self._previous: Any = None
         if self._previous_steps is not None:
             self._previous = np.zeros((slots, self._previous_steps.size), self._dtype)
-        #: Whether acting leaves nothing to be kept.
+        #: Whether nothing of a step is kept for later ones.
         self._keeps_nothing = (
             not self._table and self._previous is None and not self.graph.algorithm.remembers
         )
@@ -179,7 +179,7 @@ class Actor:
         return results["actions"], results["extras"]
 
     def _acted(self, program: Any, arguments: dict[str, Any], states: Any, slots: Any) -> dict[str, Any]:
-        """The results of an acting program; the table goes on."""
+        """The results of an acting program, whose internal states go into the table."""
         if not self._table:
             results: dict[str, Any] = program(states, **arguments)
         elif slots is None:
@@ -195,12 +195,17 @@ class Actor:
         return results
 
     def did(self, actions: Any) -> None:
-        """Others acted in its place, ``actions [N, ...]``, where these come with the next states."""
+        """Take in ``actions [N, ...]`` that others did in place of `act`, where they are a part of the next states."""
         if self._previous_steps is not None:
             self._previous = self._previous_steps.after(actions, self._dtype)
 
     def rewarded(self, rewards: Any, slots: Any = None) -> None:
-        """Take in what the last actions brought ``[N]``, where states come with it; row i is in slot ``slots[i]``."""
+        """Take in ``rewards [N]`` of the last actions, where they are a part of the next states.
+
+        Args:
+            rewards: one per row.
+            slots: the slot of each row; None: all in order.
+        """
         if self._previous is not None:
             self._previous = self._previous.copy()
             self._previous[slice(None) if slots is None else slots, -1] = rewards
@@ -241,7 +246,7 @@ class Actor:
 
 
 def with_rows(table: Any, slots: Any, values: Any) -> Any:
-    """`table` with these rows; whoever has an older table keeps it as it is."""
+    """A copy of `table` in which the rows of `slots` are `values`; older tables may still be in use."""
     if table is None:
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import network_for
+from rlgraph.agents.default_network import policy_and_value_networks
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
 from rlgraph.components import GeneralizedAdvantageEstimation, Optimizer, Policy, ValueFunction
@@ -47,26 +47,24 @@ class ActorCritic(Algorithm):
         optimizer_spec: ComponentSpec = None,
         intrinsic_reward: ComponentSpec = None,
     ):
-        layers = network_for(state_space, network_spec)
-        self.policy = Policy(layers, action_space)
-        layers = layers if value_network_spec is None else network_for(state_space, value_network_spec)
-        self.value_function = ValueFunction(layers)
+        layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
+        self.policy, self.value_function = Policy(layers, action_space), ValueFunction(value_layers)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
         self.optimizer = Optimizer.from_spec(
             optimizer_spec, path="optimizer_spec", default=self.default_optimizer
         )
         self.intrinsic = IntrinsicRewards.for_agent(
-            intrinsic_reward, layers, action_space, gae_lambda, self.optimizer
+            intrinsic_reward, value_layers, action_space, gae_lambda, self.optimizer
         )
         parts = (self.policy, self.value_function, self.gae, self.optimizer, self.intrinsic)
         super().__init__(*filter(None, parts), scope=scope)
 
     def evaluated(self, records: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What is known of a rollout ``[T, N]`` before the algorithm learns from it, for use in `update`.
+        """Values and advantages of a rollout ``[T, N]`` under the weights before an update, for use in `update`.
 
         Returns:
-            ``"values"`` and ``"advantages"``, with intrinsic rewards also ``"policy_advantages"``, those of both kinds
-            of rewards, and what `descend` needs of them; and metrics.
+            Fields ``[T, N]`` and metrics ``[]``. The fields are ``"values"`` and ``"advantages"``; with intrinsic
+            rewards also ``"policy_advantages"``, the sum for both kinds of rewards, and those that `descend` needs.
         """
         fields, metrics = ({}, {}) if self.intrinsic is None else self.intrinsic.explore(records)
         observations = records["observations"]

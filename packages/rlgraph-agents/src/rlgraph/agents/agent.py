@@ -161,7 +161,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
 
     @property
     def network(self) -> str:
-        """The layers of the policy's network in one line; empty: there is none."""
+        """The layers of the policy's network in one line; empty if there is no network."""
         network = getattr(getattr(self.learner.graph.algorithm, "policy", None), "network", None)
         return network_in_words(network) if isinstance(network, NeuralNetwork) else ""
 
@@ -459,13 +459,13 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         """Train in an environment, or offline; a thin front of `rlgraph.workers`.
 
         Args:
+            timesteps: environment steps, over all environments, of which N step together: up to N - 1 more are done.
             updates: in place of `timesteps`: updates from the memory, without an environment.
             data: with `updates`, a data set that is put into the memory first: see `import_observations`.
-            timesteps: environment steps, over all environments, of which N step together: up to N - 1 more are done.
             env: environment spec, environment or vector environment; default: the one given to `from_spec`.
             num_envs: number of environments; default: that of the vector environment or the agent's preset, else 1.
-            callbacks: told what happens (`rlgraph.workers.Callback`). A function of ``(worker, metrics)`` is called at
-                every report, and stops training by returning False.
+            callbacks: objects whose methods are called at events (`rlgraph.workers.Callback`). A function of ``(worker,
+                metrics)`` is called at every report, and stops training by returning False.
             stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             progress_bar: show a live line (`rlgraph.workers.LiveProgress`).
             folder: a run folder to write, as ``rlgraph train`` does: metrics, episodes, evaluations, checkpoints. An
@@ -480,20 +480,17 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         from rlgraph.workers.listeners import as_list
 
         if timesteps is None or updates is not None or data is not None:
-            asked = {
+            live = progress_bar or None
+            run = {"num_envs": num_envs, "callbacks": callbacks, "stop": stop, "progress_bar": live}
+            other = {
                 "timesteps": timesteps,
                 "env": env,
-                "num_envs": num_envs,
-                "callbacks": callbacks,
-                "stop": stop,
-            }
-            asked |= {
-                "progress_bar": progress_bar or None,
+                **run,
                 "folder": folder,
                 "wandb": wandb,
                 **worker_options,
             }
-            return learn_offline(self, updates, data, asked)
+            return learn_offline(self, updates, data, other)
         if num_envs is not None:
             worker_options["num_envs"] = num_envs
         if env is None and self.preset is not None:
@@ -617,8 +614,8 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
     def load_weights(self, path: str | Path, *, only: str | Sequence[str] | None = None) -> list[str]:
         """Take over weights of another agent, to train on from them with a fresh optimizer (fine-tuning).
 
-        Targets become copies of what they follow, and statistics go on from those of the other agent. Counters, memory
-        and optimizers stay as they are.
+        Targets become copies of what they follow, and statistics continue from those of the other agent. Counters,
+        memory and optimizers do not change.
 
         Args:
             path: a run folder, of which the policy that the run ended with is taken; or a checkpoint.

@@ -1,4 +1,4 @@
-"""Agents in a few words."""
+"""The `repr` of agents."""
 
 from __future__ import annotations
 

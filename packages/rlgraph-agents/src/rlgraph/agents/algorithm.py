@@ -73,6 +73,9 @@ class Algorithm(Component):
         """The policy's best actions."""
         return self.policy.get_deterministic_action(observations)
 
+    def check_sequences(self, number: int) -> None:  # most algorithms learn from any number
+        """Raise `SpecError` if it cannot learn from rollouts of this number of sequences, with recurrent networks."""
+
     @property
     def recurrent_parts(self) -> list[Any]:
         """The parts whose internal states an actor carries; copies such as target networks are none of them."""

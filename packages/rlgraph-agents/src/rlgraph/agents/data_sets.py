@@ -33,7 +33,14 @@ _Read = Callable[[str], np.ndarray | None]
 
 
 class RecordedEpisode(NamedTuple):
-    """One episode, or the first steps of one; its last observation was reached by its last step."""
+    """One episode of T steps, or the first T steps of one.
+
+    Attributes:
+        observations: raw states ``[T + 1, ...]``; the last one was reached by the last step.
+        actions: ``[T, ...]``.
+        rewards: floats ``[T]``.
+        terminals, truncations: bools ``[T]``, where the episode ended.
+    """
 
     observations: Any
     actions: Any
@@ -75,52 +82,55 @@ class DataSetReader:
         return episodes
 
     def _episode(self, where: str, name: str, read: _Read) -> RecordedEpisode:
-        spaces = dict(
-            zip(FIELDS, (self._states, self._actions, FloatBox(), BoolBox(), BoolBox()), strict=True)
-        )
-        found = {
-            field: {path: read(f"{name}/{field}{part}") for path, part in _parts(space)}
-            for field, space in spaces.items()
-        }
-        missing = [
-            f"{field}{dict(_parts(spaces[field]))[path]}"
-            for field, arrays in found.items()
-            for path, array in arrays.items()
-            if array is None
-        ]
-        if missing:
-            raise InputError(
-                f"{where}: the field {missing[0]} is missing; expected {', '.join(FIELDS)}, with the parts of "
-                f"observations {self._states!r} and of actions {self._actions!r}"
-            )
-        steps = np.size(found["rewards"][""])  # type: ignore[arg-type]  # it is there
+        """The checked episode `name`; `where` names file and episode in errors."""
+        spaces = _field_spaces(self._states, self._actions)
+        found = {field: self._arrays(where, name, field, space, read) for field, space in spaces.items()}
+        steps = np.size(found["rewards"][""])
         if not steps:
             raise InputError(f"{where}: expected at least one step, given none")
-        observations, actions, rewards, terminals, truncations = (
-            spaces[field].unflatten_sample(
+        checked = {
+            field: space.unflatten_sample(
                 {
-                    path: self._leaf(f"{where}", field, path, arrays[path], box, steps)
-                    for path, box in spaces[field].flatten().items()
+                    path: self._leaf(where, field, path, found[field][path], box, steps)
+                    for path, box in space.flatten().items()
                 }
             )
-            for field, arrays in found.items()
-        )
-        if (ends := terminals | truncations)[:-1].any():
-            raise InputError(
-                f"{where}, step {int(np.argmax(ends))}: the episode ended here, and further steps follow: expected an "
-                "episode of its own for these"
-            )
-        if self._masked is not None:
-            index = self._masked.row_of_illegal_action(
-                row(observations, slice(steps)), actions, self._actions
-            )
-            if index is not None:
+            for field, space in spaces.items()
+        }
+        episode = RecordedEpisode(*checked.values())
+        self._check_steps(where, episode)
+        truncations = episode.truncations.copy()
+        truncations[-1] = not episode.terminals[-1]
+        return episode._replace(truncations=truncations)
+
+    def _arrays(self, where: str, name: str, field: str, space: Space, read: _Read) -> dict[str, np.ndarray]:
+        """The arrays of a field of an episode, by path in its Space."""
+        found = {}
+        for path, part in _parts(space):
+            array = read(f"{name}/{field}{part}")
+            if array is None:
                 raise InputError(
-                    f"{where}, step {index}: the action is one that the action mask of its state forbids"
+                    f"{where}: the field {field}{part} is missing; expected {', '.join(FIELDS)}, with the parts of "
+                    f"observations {self._states!r} and of actions {self._actions!r}"
                 )
-        truncations = truncations.copy()
-        truncations[-1] = not terminals[-1]
-        return RecordedEpisode(observations, actions, rewards, terminals, truncations)
+            found[path] = array
+        return found
+
+    def _check_steps(self, where: str, episode: RecordedEpisode) -> None:
+        """Check that no step follows an end, and that all actions are legal."""
+        if (ends := episode.terminals | episode.truncations)[:-1].any():
+            raise InputError(
+                f"{where}, step {int(np.argmax(ends))}: the episode ended here, and further steps follow: expected a "
+                "new episode for these"
+            )
+        if self._masked is None:
+            return
+        acted_on = row(episode.observations, slice(len(ends)))
+        index = self._masked.row_of_illegal_action(acted_on, episode.actions, self._actions)
+        if index is not None:
+            raise InputError(
+                f"{where}, step {index}: expected an action that the action mask allows, given an illegal one"
+            )
 
     def _leaf(self, where: str, field: str, path: str, array: Any, box: Any, steps: int) -> np.ndarray:
         """A part of a field, checked, with the dtype of records."""
@@ -166,6 +176,11 @@ def _outside(field: str, array: np.ndarray, taken: np.ndarray, box: BoxSpace) ->
     return outside
 
 
+def _field_spaces(states: Space, actions: Space) -> dict[str, Space]:
+    """The Spaces of one item of each of `FIELDS`, in their order."""
+    return dict(zip(FIELDS, (states, actions, FloatBox(), BoolBox(), BoolBox()), strict=True))
+
+
 def _parts(space: Space, path: str = "", part: str = "") -> Iterator[tuple[str, str]]:
     """The path of each part of a Space, and its path in a file."""
     items: Any = None
@@ -195,8 +210,7 @@ def write_data_set(file: str | Path, episodes: list[RecordedEpisode], states: Sp
     check_suffix(file)
     arrays: dict[str, np.ndarray] = {}
     for number, episode in enumerate(episodes):
-        spaces = (states, actions, FloatBox(), BoolBox(), BoolBox())
-        for field, space, value in zip(FIELDS, spaces, episode, strict=True):
+        for (field, space), value in zip(_field_spaces(states, actions).items(), episode, strict=True):
             flat = space.flatten_sample(value)
             arrays |= {f"episode_{number}/{field}{part}": flat[path] for path, part in _parts(space)}
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from rlgraph.components import GRU, LSTM, Dense, MultiLSTM, NeuralNetwork, Noisy
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
-#: Rows and columns: the three convolutions below need so many to leave one; below that one convolution is enough.
+#: Rows and columns that the three convolutions below need at least; smaller pictures get one convolution.
 LARGE_PICTURE = 36
 #: Rows and columns of the smallest array that counts as a picture; MiniGrid's views have 7.
 SMALLEST_PICTURE = 5
@@ -75,6 +75,16 @@ def network_for(space: Space, network_spec: Any) -> Any:
     return network_spec
 
 
+def policy_and_value_networks(space: Space, network_spec: Any, value_network_spec: Any) -> tuple[Any, Any]:
+    """The specs of the networks of a policy and of its value function: `network_for`, by default the same.
+
+    Raises:
+        SpecError: as `default_network`.
+    """
+    layers = network_for(space, network_spec)
+    return layers, layers if value_network_spec is None else network_for(space, value_network_spec)
+
+
 def network_in_words(network: NeuralNetwork) -> str:
     """The layers of a network in one line: ``"dense 64, lstm 32"``."""
     return ", ".join(_in_words(layer) for layer in network.layers)
@@ -115,7 +125,7 @@ def _features(space: Space, path: str = "") -> list[dict[str, Any]]:
 
 
 def _needs_own_layers(box: BoxSpace) -> bool:
-    """Whether a leaf is more, or less, than numbers to be put in a row with others."""
+    """Whether a leaf cannot be concatenated with others as flat numbers."""
     return isinstance(box, TextBox) or 0 in box.shape or box.dtype == "uint8" or _is_picture(box)
 
 

@@ -28,8 +28,8 @@ def export_agent(
     if set(wanted) <= set(ON_RAW_STATES):
         if agent.learner.graph.previous is not None:
             raise CapabilityError(
-                "export_graph: expected an agent without previous_action_and_reward: nothing in an exported policy "
-                "keeps them; use Agent.load and get_actions, or serve the policy (rlgraph serve)"
+                "export_graph: expected an agent without previous_action_and_reward, which an exported policy does "
+                "not keep: use Agent.load and get_actions, or train without it"
             )
         executor = _acting(agent, wanted, "torch" if format == ONNX else executor.backend.name)
     if format is None:

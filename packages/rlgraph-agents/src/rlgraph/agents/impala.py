@@ -7,7 +7,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import network_for
+from rlgraph.agents.default_network import policy_and_value_networks
 from rlgraph.agents.experience.fragments import Fragments
 from rlgraph.components import IMPALALoss, Optimizer, Policy, ValueFunction
 from rlgraph.core import rlgraph_api
@@ -52,10 +52,8 @@ class IMPALA(Algorithm):
         value_network_spec: NetworkSpec = None,
         optimizer_spec: ComponentSpec = None,
     ):
-        layers = network_for(state_space, network_spec)
-        self.policy = Policy(layers, action_space)
-        layers = layers if value_network_spec is None else network_for(state_space, value_network_spec)
-        self.value_function = ValueFunction(layers)
+        layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
+        self.policy, self.value_function = Policy(layers, action_space), ValueFunction(value_layers)
         weights = (weight_pg, weight_vf, weight_entropy)
         self.loss = IMPALALoss(
             discount, reward_clipping, *weights, rho_bar, c_bar, average_time_steps=average_time_steps

@@ -77,7 +77,7 @@ class IntrinsicRewards(Component):
         gae_lambda: float,
         optimizer: Optimizer,
     ) -> IntrinsicRewards | None:
-        """What an agent's option ``intrinsic_reward`` says; None: there are none.
+        """Intrinsic rewards from an agent's option ``intrinsic_reward``; None if the option is None.
 
         Raises:
             SpecError: the option is wrong.
@@ -101,11 +101,11 @@ class IntrinsicRewards(Component):
 
     @rlgraph_api
     def explore(self, records: Any) -> Any:
-        """What the rewards of a rollout ``[T, N]`` are worth.
+        """Intrinsic advantages of a rollout ``[T, N]``.
 
         Returns:
-            ``"intrinsic_advantages"``, to be added to those of the task, with further fields for the records of `step`;
-            and metrics: ``"intrinsic_reward" []``, the mean before scaling.
+            Fields ``[T, N]`` and metrics ``[]``. The fields are ``"intrinsic_advantages"``, to be added to those of the
+            task, and those that `step` needs; the metric is ``"intrinsic_reward"``, the mean before scaling.
         """
         weights = records["weights"]
         rewards, fields = self.rewards_of(records)
@@ -135,15 +135,16 @@ class IntrinsicRewards(Component):
 
     @graph_fn(flatten_ops=True, split_ops=True)
     def _apart(self, ops: Any, states: Any) -> Any:
-        """The states, of which rewards are another call of the module than those that `learn` differentiates.
+        """The states without derivatives.
 
-        Derivatives do not cross the host function that scales rewards.
+        So the module's call for rewards is not the one that `learn` differentiates: derivatives do not pass the host
+        function that scales rewards.
         """
         return ops.stop_gradient(states)
 
     @graph_fn
     def _chosen(self, ops: Any, weights: Any) -> Any:
-        """The weights, but 0 for what the module does not learn from."""
+        """The weights of a random share `proportion` of the items; 0 for the others."""
         return ops.where(ops.random_uniform(ops.shape(weights)) < self.proportion, weights, 0.0)
 
     @graph_fn

@@ -1,4 +1,4 @@
-"""Learners: the updates of an algorithm, behind its experience."""
+"""Learners: the updates of an algorithm from its experience."""
 
 from __future__ import annotations
 
@@ -108,6 +108,15 @@ class Learner:
             return False
         is_timed = self.graph.takes("update", "time_percentage")
         return is_timed or (method == "update_from_memory" and self.experience.is_prioritized)
+
+    def check_environments(self, number: int) -> None:
+        """Find out whether updates can learn from this number of environments.
+
+        Raises:
+            SpecError: they cannot; says what to change.
+        """
+        if self.graph.algorithm.recurrent_parts and (sequences := self.experience.sequences_of(number)):
+            self.graph.algorithm.check_sequences(sequences)
 
     # Steps of this process.
 

@@ -8,7 +8,7 @@ from rlgraph.agents.actor_critic import ActorCritic
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
-from rlgraph.core import rlgraph_api
+from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space
 
@@ -54,6 +54,14 @@ class PPO(ActorCritic):
         columns = self.policy.internal_states_space is not None
         self.epochs = IterativeOptimization(num_epochs, num_minibatches, columns, stop_if, sequence_length)
         self.add_components(*filter(None, (self.standardize, self.loss, self.epochs)))
+
+    def check_sequences(self, number: int) -> None:
+        if number < (wanted := self.epochs.num_minibatches):
+            raise SpecError(
+                f"expected at most {number}, given {wanted}: a rollout has {number} sequences: more environments, "
+                "num_envs, or a shorter sequence_length gives more",
+                path="agent.num_minibatches",
+            )
 
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:

@@ -15,7 +15,7 @@ PREVIOUS = "previous"
 
 
 class PreviousSteps:
-    """What is kept of the step before a state: its action, one-hot where it is a category, and its reward, as floats.
+    """The action and the reward of the step before a state as floats; categories are one-hot.
 
     Args:
         states: one state without them, as the policy would see it.
@@ -47,7 +47,7 @@ class PreviousSteps:
             self.input_space = FloatBox(shape=(states.shape[0] + self.size,))
 
     def after(self, actions: Any, dtype: str) -> np.ndarray:
-        """What is kept of ``actions [N, ...]`` before their rewards are known, ``[N, size]``."""
+        """``actions [N, ...]`` as floats ``[N, size]``, with 0 for the rewards, which are not known yet."""
         taken, columns = self._actions.flatten_sample(actions), []
         for path, box in self._actions.flatten().items():
             part = np.asarray(taken[path])

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import default_network, network_for
+from rlgraph.agents.default_network import default_network, policy_and_value_networks
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import (
     EntropyTemperature,
@@ -57,13 +57,12 @@ class SAC(Algorithm):
                 expected = "floats with both bounds, a Dict or Tuple of them, or one category, IntBox(n)"
                 given = f"{box!r}{f' in part {path!r}' if path else ''}; PPO takes other actions"
                 raise SpecError(f"expected {expected}, given {given}", path="action_space")
-        layers = network_for(state_space, network_spec)
+        layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
-        layers = layers if value_network_spec is None else network_for(state_space, value_network_spec)
-        recurrent = NeuralNetwork.from_spec(layers, path="value_network_spec").internal_states_space
+        recurrent = NeuralNetwork.from_spec(value_layers, path="value_network_spec").internal_states_space
         flat = isinstance(state_space, FloatBox) and state_space.rank == 1 and recurrent is None
-        networks = (layers, None) if flat else (default_network(FloatBox(shape=(1,))), layers)
+        networks = (value_layers, None) if flat else (default_network(FloatBox(shape=(1,))), value_layers)
         new = partial(QPolicy, layers, action_space) if discrete else partial(SACValueNetwork, *networks)
         self.critics = [new(scope=f"critic-{i}") for i in range(2)]
         self.targets = [Target(critic, tau) for critic in self.critics]

@@ -15,7 +15,7 @@ from rlgraph.environments.step_checks import check_finite
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import FloatBox, Space
 
-#: Numbers up to which Python adds them in less time than NumPy needs for a call.
+#: Python adds up to this many numbers faster than NumPy does.
 FEW = 8
 
 
@@ -81,13 +81,13 @@ class StateChecks:
         index = self._masked.row_without_actions(states, exempt)
         if index is not None:
             raise EnvironmentFault(
-                f"{self._place(index)}: the action mask allows no action: every state in which the episode goes on "
-                "needs a legal one."
+                f"{self._place(index)}: the action mask allows no action: expected at least one legal action in every "
+                "state that does not end the episode."
             )
 
 
 def _look_at(space: Space, number: int) -> Callable[[Any], bool]:
-    """A cheap look at a batch of states: False if a number may not be finite."""
+    """A quick check of a batch of states: False if a number may not be finite."""
     if isinstance(space, FloatBox) and number * prod(space.shape) <= FEW:
         return lambda rows: isfinite(sum(rows.ravel().tolist()))
     return _looks_finite

@@ -89,11 +89,11 @@ class Moments:
 
 
 class Statistics:
-    """What a learner publishes for `Normalizer` parts of its graph: after an update, whenever the rows have doubled.
+    """Sets the constants of `Normalizer` parts of a learner's graph, after an update, whenever the rows have doubled.
 
-    So what acts between two updates, and the next update, see the same constants; evaluations change none. And a policy
-    has as much time to learn with constants as it took to observe them. With new ones after every update, a policy that
-    moves to one side moves the mean after it, so that nothing brings it back.
+    Actors between two updates, and the next update, see the same constants; evaluations change none. A policy has as
+    many steps to learn with constants as it took to observe them. With new constants after every update, a policy that
+    moves to one side shifts the mean with it, and never sees that it has moved.
 
     Args:
         graph: the root component, built.
@@ -146,7 +146,7 @@ class Statistics:
             returns[slice(None) if slots is None else slots] = 0.0
 
     def publish(self, executor: GraphExecutor) -> None:
-        """Merge what was observed and set the constants, if as much was observed as they are of."""
+        """Merge the rows that wait and set the constants, if at least as many rows wait as were merged before."""
         values: dict[str, np.ndarray] = {}
         with self._lock:
             found = self._all().values()
@@ -179,7 +179,7 @@ class Statistics:
             moments.set_totals(counters[name])
 
     def take_over(self, counters: Mapping[str, Any], names: Sequence[str]) -> None:
-        """Continue from what another learner's `counters` gave, where the constants among the variables `names` are."""
+        """Continue from another learner's `counters`, for constants that are among the variables `names`."""
         for name, moments in self._all().items():
             part = self._rewards if name == "returns" else self._states
             assert part is not None

@@ -13,7 +13,7 @@ from rlgraph.agents.nested_arrays import length, with_batch_rank
 from rlgraph.core import InputError
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, SpaceError
 
-#: Steps that are checked closely before plain arrays are trusted: that actions are in their Space, too.
+#: Steps that are checked in every respect, bounds of actions included, before plain arrays are trusted.
 CHECKED_STEPS = 1000
 
 

@@ -18,7 +18,7 @@ from rlgraph.core.errors import nearest
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
 
-#: Maximum number of weights in a message.
+#: Maximum number of weights that a message names.
 _NAMED = 5
 
 

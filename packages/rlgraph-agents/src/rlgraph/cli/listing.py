@@ -46,12 +46,12 @@ def plugins(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Kind: backends, components, agents, environments or executors.",
+            help="Kind: backends, components, agents, environments, executors or engines.",
             autocompletion=lambda incomplete: [kind for kind in _kinds() if kind.startswith(incomplete)],
         ),
     ] = None,
 ) -> None:
-    """List installed backends, agents, environments and components. Imports no framework."""
+    """List installed plug-ins of all kinds, or of one. Imports no framework."""
     groups = GROUPS if kind is None else {_group(kind): GROUPS[_group(kind)]}
     found = [(each, plugin) for group, each in groups.items() for plugin in registry(group).plugins()]
     parts: list[RenderableType] = []

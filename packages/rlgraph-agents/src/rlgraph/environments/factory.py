@@ -151,7 +151,7 @@ def is_vector_instance(spec: Any) -> bool:
 
 
 def environment_spaces(spec: Any) -> tuple[Space, Space]:
-    """The state Space and the action Space of a spec, of which an environment is made for this if there is none.
+    """The state Space and the action Space of an environment; one is made for this if `spec` is not an object.
 
     Raises:
         SpecError: see `make_environment`.

@@ -34,9 +34,9 @@ class OpenAIGymEnv(Environment):
 
     An environment that gives masks of its legal actions, as ``info["action_mask"]`` or by a method ``action_masks()``,
     has them as the part ``"action_mask"`` of its states, beside the parts of its observation, or ``"observation"`` if
-    that is no Dict. To find out, the constructor resets all but Gymnasium's classic-control environments. Its outer
-    wrappers that are Gymnasium's, such as ``RecordVideo``, do not see this reset; if it has none, the first `reset`
-    without a seed returns that observation.
+    that is no Dict. To find out, the constructor resets all but Gymnasium's classic-control environments. Gymnasium's
+    own wrappers around it, such as ``RecordVideo``, do not see this reset; without such wrappers the first `reset`
+    without a seed returns its observation.
 
     Args:
         gym_env: a registered id ("CartPole-v1", "ale_py:ALE/Pong-v5"), a `gymnasium.Env` or an `EnvSpec`.

@@ -93,9 +93,9 @@ def find_masks(
 
 
 def inside_gymnasium_wrappers(env: Any) -> Any:
-    """What is inside the outer wrappers of Gymnasium, which give no masks.
+    """The environment inside the outer wrappers of Gymnasium, which give no masks.
 
-    A reset there is not seen by a wrapper that makes videos or statistics.
+    Wrappers that make videos or statistics do not see a reset of this environment.
     """
     while isinstance(env, gymnasium.Wrapper | gymnasium.vector.VectorWrapper) and (
         type(env).__module__.startswith("gymnasium.wrappers.")

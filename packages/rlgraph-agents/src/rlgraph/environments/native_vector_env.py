@@ -54,8 +54,8 @@ class NativeVectorEnv(GymBatchEnv):
         make_kwargs: further arguments of `gymnasium.make_vec`; only with an id.
 
     Raises:
-        SpecError: the id has no vectorised class; the environment does not declare how it resets, lacks a space of one
-            environment, or steps some of its environments at a time.
+        SpecError: the id has no vectorised class; the environment does not declare how it resets, does not have the
+            spaces of a single environment, or steps only some of its environments at a time.
     """
 
     def __init__(
@@ -180,6 +180,7 @@ def _autoreset_mode(environment: GymVectorEnv) -> AutoresetMode:
 
 
 def _check_form(environment: GymVectorEnv) -> None:
+    """Raise `SpecError` if an attribute is missing, or not all environments step at once."""
     name = type(environment).__name__
     for attribute in ("num_envs", "single_observation_space", "single_action_space"):
         if getattr(environment, attribute, None) is None:

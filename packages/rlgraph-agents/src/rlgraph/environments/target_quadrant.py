@@ -18,10 +18,10 @@ class TargetQuadrant(Environment):
     """The picture shows two objects, the vector says which one is the target; the action names its quadrant.
 
     ``"picture" [10, 10, 2]`` of bytes has a channel for each object, 255 where it is; ``"target" [2]`` is one-hot.
-    Actions: 0 top left, 1 top right, 2 bottom left, 3 bottom right. The right one is rewarded with 1. Then everything
-    is drawn again. Episodes are truncated after 20 steps: the best return is 20, random actions have 5. Who sees the
-    picture only has 12.5 at best, since both objects are in the same quadrant one time in four; who sees the vector
-    only has 5.
+    Actions: 0 top left, 1 top right, 2 bottom left, 3 bottom right. The right action is rewarded with 1. Each step
+    draws new places and a new target. Episodes are truncated after 20 steps. The best mean return is 20, that of random
+    actions 5. With the picture only it is at most 12.5, since both objects are in the same quadrant one time in four;
+    with the vector only it is 5.
 
     Args:
         hidden: the part of the states that is all zeros, ``"picture"`` or ``"target"``; None: none.

@@ -1,4 +1,4 @@
-"""In what the configurations of runs differ."""
+"""Differences between the configurations of runs."""
 
 from __future__ import annotations
 

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError, registry
+from rlgraph.core.errors import Fault
 from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.worker import Worker
 
-#: Arguments of executors that are said elsewhere in a run's document.
-SAID_ELSEWHERE = frozenset(
-    {"agent", "agent_config", "env_spec", "environment_spec", "num_envs", "vectorization", "backend", "seed"}
+#: Argument of an executor that has another place in a run's document -> that place.
+PLACES = MappingProxyType(
+    {
+        "agent": "agent",
+        "agent_config": "agent",
+        "env_spec": "environment",
+        "environment_spec": "environment",
+        "num_envs": "worker.num_envs",
+        "vectorization": "worker.vectorization",
+        "backend": "backend",
+        "seed": "seed",
+    }
 )
 
 
@@ -25,8 +36,8 @@ def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dic
         agent: the spec of the agent, whose algorithm says which executor suits it.
 
     Raises:
-        SpecError: unknown executor or option.
-        PluginError: it is not installed.
+        SpecError: unknown executor, engine or option.
+        PluginError: the executor or the engine is not installed.
     """
     if spec is None:
         return SingleThreadedWorker, {}
@@ -42,10 +53,13 @@ def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dic
         kind_of_agent: Any = Agent._lookup(agent.get("type"), "agent")
         name = kind_of_agent.algorithm_class.executor
     kind: type[Worker] = executors.load(name, where="executor_spec.type")
-    if said := SAID_ELSEWHERE & options.keys():
-        raise SpecError(
-            f"say it in the run, the agent or the worker: {', '.join(sorted(said))}", path="executor_spec"
-        )
+    misplaced = [
+        Fault(f"expected in the run's {PLACES[option]!r}, given here: move it", f"executor_spec.{option}")
+        for option in options
+        if option in PLACES
+    ]
+    if misplaced:
+        raise SpecError(*misplaced)
     check_arguments(kind, options, "executor_spec")
     engine = options.get("engine")
     engine = engine.get("type") if isinstance(engine, Mapping) else engine

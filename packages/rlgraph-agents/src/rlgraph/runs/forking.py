@@ -28,10 +28,10 @@ from rlgraph.workers.callbacks import Callback
 
 #: What a fork has in common with its origin, and what to do where it should not.
 KEPT = {
-    "agent.type": "weights are those of one agent; train the other one anew",
-    "backend": "random numbers are those of a backend; train anew",
-    "environment": "give the weights to an agent for the other environment, with Agent.load_weights",
-    "seed": "random numbers go on from the checkpoint; train anew",
+    "agent.type": "the checkpoint is of another agent; start a new run",
+    "backend": "the checkpoint has the random numbers of its backend; start a new run",
+    "environment": "start a new run with the weights, which Agent.load_weights takes over",
+    "seed": "random numbers continue from the checkpoint; start a new run",
 }
 
 
@@ -47,9 +47,9 @@ def fork(
 ) -> RunSummary:
     """Begin a new run from the newest valid checkpoint of another, with changed options.
 
-    Weights, optimizer state, memory, counters and metrics so far are those of the other run, which stays as it is;
-    episodes begin anew, and the best policy is one of the new run's evaluations. `RunSummary.departures` and
-    ``config.json`` say where the run comes from.
+    The new run continues weights, optimizer state, memory, counters and metrics. It begins new episodes, and its best
+    policy is one of its own evaluations. The other run does not change. `RunSummary.departures` and ``config.json`` say
+    where the run comes from.
 
     Args:
         folder: the folder of the other run.
@@ -66,7 +66,7 @@ def fork(
     """
     origin, new = Path(folder).absolute(), Path(new_folder).absolute()
     if new.resolve().is_relative_to(origin.resolve()):
-        raise SpecError(f"expected a folder outside of {origin}, whose run stays as it is", path="fork")
+        raise SpecError(f"expected a folder outside of {origin}, which a fork does not change", path="fork")
     config = read_config(origin)
     run = parse_spec(RunSpec, config["run"], "")
     changed = apply_overrides(run.model_dump(), [*overrides, *([] if steps is None else [f"steps={steps}"])])
@@ -142,6 +142,6 @@ def _load(agent: Agent, checkpoint: Path, changes: dict[str, str]) -> None:
 
 
 def _begun(state: RunState, departures: list[str]) -> RunState:
-    """The state of the new run: its episodes begin anew, and it has no best policy yet."""
+    """The state of the new run, without running episodes and without a best policy."""
     worker = state.worker.model_copy(update={"environments": None, "running": None})
     return state.model_copy(update={"worker": worker, "best": None, "departures": departures})

@@ -90,10 +90,10 @@ def read_policy(source: Path, executor: GraphExecutor, actor: Actor) -> None:
 
 
 def _found(path: Path) -> Path:
-    """A checkpoint.
+    """The folder of the checkpoint at `path`.
 
     Raises:
-        CheckpointError: it is none.
+        CheckpointError: there is no checkpoint.
     """
     source = find_checkpoint(path)
     if not (source / MANIFEST).exists():
@@ -108,7 +108,7 @@ def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
     """A checkpoint with its manifest and the spec of its agent.
 
     Raises:
-        CheckpointError: it is none, or does not know its agent's spec.
+        CheckpointError: there is no checkpoint, or it does not contain its agent's spec.
     """
     source = _found(path)
     manifest = read_manifest(source)

@@ -24,7 +24,7 @@ def record_data_set(
     """Play whole episodes and write them as a data set, which `Agent.learn` takes; returns the file.
 
     Args:
-        agent: who acts; it observes nothing.
+        agent: acts, and observes nothing.
         env: environment spec, or an environment, which is reset and left open. Its episodes have to end.
         episodes: number of episodes.
         file: an ``.npz`` file, or an HDF5 file in the format of Minari, ``.hdf5`` or ``.h5``, which needs h5py.

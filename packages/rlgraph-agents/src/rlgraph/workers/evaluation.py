@@ -89,8 +89,8 @@ def evaluate(
         raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
     if is_instance(env) and env is agent.trains_in:
         raise SpecError(
-            "expected other environments than those the agent is training in, whose episodes would be cut; given the "
-            f"same {type(env).__name__}: give a spec or a second one",
+            "expected another environment than the one that the agent is training in, whose episodes would be cut; "
+            f"given the same {type(env).__name__}: give a spec or a second one",
             path="evaluation",
         )
     if video is not None:
@@ -106,9 +106,8 @@ def evaluate(
     episodes_of = Episodes(number)
     try:
         check_fits(agent, vector)
-        player = Sampler(
-            agent.new_actor(seed=seed), vector
-        )  # with a table of its own: training is not disturbed
+        # Its own actor has its own internal states and random numbers, so that training is not disturbed.
+        player = Sampler(agent.new_actor(seed=seed), vector)
         with interruptible():
             player.reset(seed)
             while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):

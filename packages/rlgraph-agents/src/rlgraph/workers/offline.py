@@ -23,18 +23,38 @@ def learn_offline(
         agent: the agent.
         updates: how many; schedules run over them.
         data: a data set that is put into the memory first; None: learn from what is there.
-        other: the other arguments of `Agent.learn`; what is not None is refused.
+        other: the other arguments of `Agent.learn`, ``timesteps`` among them; all of them must be None.
 
     Raises:
         SpecError: an argument is missing, or contradicts another.
         InputError: the memory is empty, or the data set is wrong: names file, episode and step.
     """
+    number = _checked_updates(agent, updates, data, other)
+    if data is not None:
+        agent.import_observations(data)
+    begin, interrupted = time.perf_counter(), False
+    with interruptible():
+        try:
+            for done in range(number):
+                agent.set_progress(done / number)
+                update_offline(agent)
+            agent.set_progress(1.0)
+        except Interruption:
+            interrupted = True
+    seconds = time.perf_counter() - begin
+    return TrainingResult(agent.timesteps, 0, agent.updates, seconds, (), (), interrupted)
+
+
+def _checked_updates(
+    agent: Agent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
+) -> int:
+    """The number of updates; raises as `learn_offline`."""
     if updates is None:
-        given = "" if data is None else ": data= is learned from without steps of its own"
-        raise SpecError(f"expected either timesteps or updates, given {_given(other)}{given}", path="learn")
+        expected = "either timesteps or updates" if data is None else "updates beside data"
+        raise SpecError(f"expected {expected}, given {_given(other)}", path="learn")
     if other["timesteps"] is not None:
         raise SpecError(
-            "expected either timesteps, which are made in an environment, or updates, given both",
+            "expected either timesteps, in an environment, or updates, without one; given both",
             path="learn",
         )
     if isinstance(updates, bool) or not isinstance(updates, int) or updates < 1:
@@ -42,29 +62,17 @@ def learn_offline(
     for name, value in other.items():
         if value is not None:
             raise SpecError(
-                f"expected nothing beside updates=, which makes no steps and no run, given {value!r}; evaluate() and "
-                "store_model() come after it",
+                f"expected None beside updates, which need neither an environment nor a run, given {value!r}: call "
+                "evaluate() and store_model() afterwards",
                 path=f"learn.{name}",
             )
     if agent.learner.graph.memory is None:
         raise SpecError(
-            f"{type(agent).__name__} learns from its own newest steps only, and has no memory: expected an agent such "
-            "as bc, dqn or sac",
+            f"expected an agent with a memory, such as bc, dqn or sac, given a {type(agent).__name__}, which learns "
+            "only from the steps of its current rollout",
             path="learn.updates",
         )
-    if data is not None:
-        agent.import_observations(data)
-    begin, interrupted = time.perf_counter(), False
-    with interruptible():
-        try:
-            for done in range(updates):
-                agent.set_progress(done / updates)
-                update_offline(agent)
-            agent.set_progress(1.0)
-        except Interruption:
-            interrupted = True
-    seconds = time.perf_counter() - begin
-    return TrainingResult(agent.timesteps, 0, agent.updates, seconds, (), (), interrupted)
+    return updates
 
 
 def _given(other: Mapping[str, Any]) -> str:

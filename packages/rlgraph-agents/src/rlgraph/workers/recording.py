@@ -151,7 +151,8 @@ class Recorder:
         if is_vector_instance(spec) or is_envpool(spec):
             given = type(spec).__name__ if is_vector_instance(spec) else repr(spec)
             raise SpecError(
-                f"expected single environments, which are filmed one by one, given {given}", path="video"
+                f"expected a single environment or its spec, given the vector environment {given}",
+                path="video",
             )
         self.spec, self.episodes = spec, episodes
         self._filmed = make_environment(with_pictures(spec))
@@ -275,8 +276,8 @@ def picture_of(environment: Environment) -> np.ndarray:
     except DependencyNotInstalled as error:
         raise SpecError(f"{environment.name} cannot be filmed: {error}") from error
     if not (isinstance(frame, np.ndarray) and frame.ndim == 3 and frame.shape[2] == 3):
-        mode = 'nothing; Gymnasium environments need render_mode="rgb_array"'
-        given = mode if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"
+        nothing = 'nothing; Gymnasium environments need render_mode="rgb_array"'
+        given = nothing if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"
         raise SpecError(
             f"{environment.name} cannot be filmed: expected a picture [height, width, 3] of render(), given {given}"
         )

@@ -26,7 +26,7 @@ class TrainingResult:
         interrupted: Ctrl-C or SIGTERM ended it.
         num_envs: environments stepped together.
         frameskip: frames per step.
-        hint: that all returns were equal, so that nothing could be learned; empty: they were not.
+        hint: a sentence if all returns were equal, so that nothing could be learned; else empty.
     """
 
     timesteps: int

@@ -60,7 +60,7 @@ class RunSchedule:
         self._due = {name: _next(self.done, interval) for name, interval in self._intervals.items()}
         self.next_event = min(self._due.values())
         if self._schedule_timesteps is not None:
-            # Steps that schedules run over, and those of the agent before this run.
+            # Schedules run over steps of the agent, those before this run included.
             self._span, self._done_before = self._schedule_timesteps, self._worker.timesteps - self.done
         else:
             self._span, self._done_before = self._timesteps, 0
@@ -85,7 +85,7 @@ class RunSchedule:
         return fraction if fraction < 1.0 else 1.0
 
     def stop_if(self, wanted: bool) -> None:
-        """End the run behind the present step if `wanted`."""
+        """End the run after the current step if `wanted`."""
         self._stopped = self._stopped or wanted
 
     def take_due(self, event: str) -> bool:

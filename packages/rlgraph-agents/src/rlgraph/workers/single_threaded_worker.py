@@ -62,6 +62,7 @@ class SingleThreadedWorker(Worker):
         self.num_envs = self.vector_env.num_environments
         try:
             check_fits(agent, self.vector_env)
+            agent.learner.check_environments(self.num_envs)
         except SpecError:
             self.terminate()
             raise

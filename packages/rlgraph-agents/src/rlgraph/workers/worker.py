@@ -40,7 +40,7 @@ class Worker(ABC):
         checkpoint_interval: environment steps between two checkpoints; None: none. Each is a reset point: see
             `rlgraph.workers.run_schedule`.
         schedule_timesteps: steps of the agent, over all calls, in which its schedules run from beginning to end; None:
-            every call runs them anew.
+            they run from beginning to end in every call.
         store_checkpoint: writes a checkpoint, given the worker, and returns its folder.
 
     Raises:
@@ -93,7 +93,7 @@ class Worker(ABC):
             )
         if checkpoint_interval is not None and store_checkpoint is None:
             raise SpecError(
-                "store_checkpoint= has to say how a checkpoint is written", path="checkpoint_interval"
+                "expected store_checkpoint= beside it, which writes a checkpoint", path="checkpoint_interval"
             )
         self.agent, self.env_spec = agent, env_spec
         self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
@@ -140,11 +140,12 @@ class Worker(ABC):
             timesteps: how many; after `set_state` those that were done before are among them.
             max_timesteps_per_episode: for this call; None: what the constructor was given.
             use_exploration: explore; else act greedily.
-            callbacks: told what happens; functions of ``(worker, metrics)`` at every report (False stops).
+            callbacks: objects whose methods are called at events; functions of ``(worker, metrics)`` are called at
+                every report, and stop training by returning False.
             stop: conditions that end it earlier (see `rlgraph.workers.stopping`).
 
         Raises:
-            SpecError: `timesteps` is no number >= 0.
+            SpecError: `timesteps` is not a number >= 0.
             EnvironmentFault: an environment breaks its contract; names it and the step.
             NumericalError: a loss is not finite.
         """
@@ -197,7 +198,7 @@ class Worker(ABC):
 
     @property
     def seconds(self) -> float:
-        """Time of training in the present run, evaluations and checkpoints left out."""
+        """Time of training in the current run, without evaluations and checkpoints."""
         return self._schedule.seconds
 
     @property
@@ -217,18 +218,18 @@ class Worker(ABC):
 
     @property
     def episodes_of_run(self) -> int:
-        """Episodes that ended in the present run."""
+        """Episodes that ended in the current run."""
         return len(self.returns) - self._schedule.episodes_before
 
     @property
     def timesteps_of_run(self) -> int:
-        """Steps done in the present run, those before a resume among them."""
+        """Steps done in the current run, including those before it was resumed."""
         return self._schedule.done
 
-    # Going on with a run.
+    # Resuming a run.
 
     def get_state(self) -> dict[str, Any]:
-        """Where the present run stands, JSON-able but for the states of environments; see `set_state`.
+        """The progress of the current run; see `set_state`. JSON-able, except for the states of environments.
 
         Finished episodes and evaluations are not in it.
         """
@@ -247,10 +248,10 @@ class Worker(ABC):
         lengths: Sequence[int],
         evaluations: Sequence[Evaluation],
     ) -> None:
-        """The next `execute_timesteps` goes on with the run of `state`.
+        """Make the next `execute_timesteps` resume the run of `state`.
 
         Args:
-            state: what `get_state` gave. The agent has to be restored by itself.
+            state: what `get_state` gave. It does not contain the agent: restore that as well.
             returns, lengths: of the episodes that had ended.
             evaluations: those that were done.
         """
@@ -323,7 +324,7 @@ class Worker(ABC):
                 self._checkpoint(schedule)
 
     def _hint(self, schedule: RunSchedule) -> str:
-        """What the returns of an agent that began with this run say; an agent that learned before may be perfect."""
+        """A hint if all returns are equal; none for an agent that learned before, which may be perfect."""
         return constant_returns(self.returns) if self.timesteps == schedule.done else ""
 
     def _evaluate(self) -> bool:

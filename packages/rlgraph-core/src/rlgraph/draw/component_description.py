@@ -35,7 +35,7 @@ def functional_of(kind: Any) -> list[FunctionType]:
 
 
 def papers_of(kind: Any, also: str | None = None) -> tuple[Paper, ...]:
-    """The papers cited by a component, by its functions from the literature, and in the text `also`, which is first."""
+    """The papers cited in the text `also`, by a component and by its functions from the literature, in this order."""
     functions = [*api_methods_of(kind), *functional_of(kind)]
     return cited(filter(None, [also, inspect.getdoc(kind), *(function.__doc__ for function in functions)]))
 

@@ -10,18 +10,18 @@ from rlgraph.execution.engine import ActorFault, Engine, Hosted, packed
 
 
 class TooManyRestarts(RLGraphError):
-    """Actors failed more often than is allowed; the message has all causes."""
+    """Actors failed more often than `max_actor_restarts` allows; the message lists all causes."""
 
 
 class Actors:
     """N actors of one kind.
 
     Args:
-        engine: where they live.
+        engine: where they run.
         make: ``(number, incarnation)`` -> what makes an actor there.
         count: N.
         max_restarts: how often actors may be started again, all together.
-        name: of one, in messages.
+        name: what an actor is called in messages.
         is_light: see `Engine.start`.
     """
 
@@ -58,18 +58,18 @@ class Actors:
         return self._engine.call(self._handles[number], method, *arguments)
 
     def restart(self, number: int, fault: ActorFault) -> None:
-        """Start an actor again that failed.
+        """Replace an actor that failed.
 
         Raises:
-            TooManyRestarts: it is one time too many.
+            TooManyRestarts: there were `max_restarts` restarts already.
         """
         self._engine.kill(self._handles[number])
         self.causes.append(str(fault))
         if self.restarts > self.max_restarts:
             listed = "\n".join(f"{i + 1}. {cause}" for i, cause in enumerate(self.causes))
             raise TooManyRestarts(
-                f"{self._name}s failed {self.restarts} times, and executor_spec.max_actor_restarts is "
-                f"{self.max_restarts}:\n{listed}"
+                f"{self._name}s failed {self.restarts} times, and max_actor_restarts is {self.max_restarts}: allow "
+                f"more, or remove the causes:\n{listed}"
             )
         self.incarnations[number] += 1
         self._handles[number] = self._start(number)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import pickletools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlgraph.core import RLGraphError, SpecError
@@ -28,11 +29,9 @@ class ActorFailed(ActorFault):
 class Engine(ABC):
     """Starts actors, calls their methods, and ends them.
 
-    All that passes is bytes, in the same process too: what somebody does to an array after sending it changes nothing
-    elsewhere. Handles, calls and shared values are the engine's own objects.
-
-    Args:
-        options: of the engine.
+    Arguments and results are bytes, in the same process too: an array that changes after it was sent changes nothing
+    elsewhere. Handles, calls and shared values are the engine's own objects. The constructor takes the engine's options
+    by name.
     """
 
     @abstractmethod
@@ -40,8 +39,8 @@ class Engine(ABC):
         """Start an actor; returns its handle at once.
 
         Args:
-            make: of `packed`: what makes the object whose methods are called.
-            name: in messages.
+            make: what makes the object whose methods are called, from `packed`.
+            name: of the actor in messages.
             is_light: it mostly waits: no CPU and no GPU is set aside for it.
         """
 
@@ -61,11 +60,11 @@ class Engine(ABC):
 
     @abstractmethod
     def wait(self, calls: Sequence[Any], timeout: float) -> list[Any]:
-        """Wait until at least one of the calls is done; returns those that are, in the order given.
+        """Wait until at least one of the calls is done; returns those that are done, in the order given.
 
         Args:
             calls: at least one.
-            timeout: seconds; none is returned after that.
+            timeout: seconds; if no call is done by then, the list is empty.
         """
 
     @abstractmethod
@@ -73,7 +72,7 @@ class Engine(ABC):
         """What a call that is done returned.
 
         Raises:
-            ActorFault: nothing.
+            ActorFault: it returned nothing; the message says why.
         """
 
     @abstractmethod
@@ -93,35 +92,26 @@ def packed(make: Callable[[], Hosted], where: str) -> bytes:
         where: its place in the spec; named in errors.
 
     Raises:
-        SpecError: another process could not make it.
+        SpecError: it cannot be pickled, or a part of it is defined in ``__main__``.
     """
-    if found := _main_parts(make):
-        raise SpecError(
-            f"{found} is defined in the program itself, where no other process finds it: move it into a module of its "
-            "own, and import it from there",
-            path=where,
-        )
     try:
-        return pickle.dumps(make)
+        pickled = pickle.dumps(make)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise SpecError(
             f"cannot be sent to another process ({error}): give names, mappings and importable functions instead of "
             "lambdas and instances",
             path=where,
         ) from None
+    if name := _name_in_main(pickled):
+        raise SpecError(
+            f"expected classes and functions of modules that another process can import, given {name} of the program "
+            "itself: move it into a module, and import it from there",
+            path=where,
+        )
+    return pickled
 
 
-def _main_parts(value: Any) -> str:
-    """The name of a class or function of ``__main__`` in a spec; empty: there is none."""
-    if getattr(value, "__module__", None) == "__main__" and hasattr(value, "__qualname__"):
-        return str(value.__qualname__)
-    parts: list[Any] = []
-    if isinstance(value, Mapping):
-        parts = list(value.values())
-    elif isinstance(value, list | tuple):
-        parts = list(value)
-    elif hasattr(value, "__dataclass_fields__"):
-        parts = [getattr(value, name) for name in value.__dataclass_fields__]
-    elif type(value).__module__ == "__main__":
-        return type(value).__qualname__
-    return next((found for part in parts if (found := _main_parts(part))), "")
+def _name_in_main(pickled: bytes) -> str:
+    """The name of the first class or function of ``__main__`` that a pickle refers to; empty if there is none."""
+    texts = [argument for _, argument, _ in pickletools.genops(pickled) if isinstance(argument, str)]
+    return texts[texts.index("__main__") + 1] if "__main__" in texts else ""

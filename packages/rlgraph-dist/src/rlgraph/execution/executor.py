@@ -90,7 +90,7 @@ class Executor(Worker):
         experience = agent.learner.experience
         if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
             raise SpecError(
-                f"{type(agent).__name__} learns from the newest weights only: take 'sync_batch'",
+                f"{type(agent).__name__} learns only from fragments of the newest weights: take 'sync_batch'",
                 path="executor_spec.type",
             )
         length = getattr(experience, "rollout_length", None) or fragment_length or FRAGMENT_LENGTH
@@ -109,6 +109,7 @@ class Executor(Worker):
             "frameskip": self.frameskip,
         }
         self.num_envs, self.envs_per_actor = actors * num_envs, num_envs
+        agent.learner.check_environments(self.num_envs)
         self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
         self._engine_spec, self.actors = engine, actors
@@ -230,7 +231,10 @@ class Executor(Worker):
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         if not use_exploration:
-            raise SpecError("actors explore: leave it out", path="use_exploration")
+            raise SpecError(
+                "expected True, since actors explore, given False: evaluate() plays greedily",
+                path="use_exploration",
+            )
         while not schedule.is_over:
             self._learn(schedule)
             if schedule.done >= schedule.next_event:

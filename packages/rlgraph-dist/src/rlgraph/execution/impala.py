@@ -22,7 +22,7 @@ class ImpalaExecutor(Executor):
         options: see `Executor`.
 
     Raises:
-        SpecError: an option is wrong, or the agent learns from nothing but the newest weights.
+        SpecError: an option is wrong, or the agent learns only from fragments of the newest weights.
     """
 
     takes_old_weights = True
@@ -59,7 +59,7 @@ class ImpalaExecutor(Executor):
             self._send_weights()
 
     def _take(self) -> list[Sample]:
-        """The oldest fragments of the queue, as many as an update takes; actors are asked for as many."""
+        """The `fragments_per_update` oldest fragments of the queue; for each that arrived, its actor is asked again."""
         if not self.is_started:
             self._queue = []
             requests = self._start()

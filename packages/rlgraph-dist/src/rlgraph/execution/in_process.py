@@ -25,7 +25,7 @@ class _Call:
 
 
 class InProcessEngine(Engine):
-    """Does every call at once; a debugger stops in actors as in any function."""
+    """Does every call at once, in this process; a debugger stops in actors as in any function."""
 
     def __init__(self) -> None:
         self._actors: list[_Actor] = []

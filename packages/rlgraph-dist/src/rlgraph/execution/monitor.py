@@ -44,7 +44,7 @@ class Monitor:
 
     @contextmanager
     def waiting(self, metric: str = "sampling_wait") -> Iterator[None]:
-        """The learner waits inside; the time counts for this metric."""
+        """Measure the time inside as time that the learner waits, for this metric."""
         began = time.perf_counter()
         try:
             yield

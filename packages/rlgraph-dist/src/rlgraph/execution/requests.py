@@ -89,23 +89,32 @@ class Calls:
 
     def _answer(self, key: Any, call: _Call, is_late: bool) -> Answer:
         number, value = call.number, None
-        name = self._actors.name_of(number)
-        try:
-            if call.incarnation != self._actors.incarnations[number]:  # that one was given up
-                raise ActorDied(f"{name} was started again")
-            if is_late:
-                raise ActorDied(f"{name} sent nothing for {self._timeout(number):g} s")
-            message = self._engine.result(key)
+        if call.incarnation == self._actors.incarnations[number]:  # else the actor that was called is gone
             try:
-                value = self._read(call.method, message)
-            except Exception as error:
-                raise ActorFailed(f"{name} sent no answer to {call.method!r}: {error}") from error
-            self._answered.add(number)
-        except ActorFault as fault:
-            if call.incarnation == self._actors.incarnations[number]:
+                value = self._value(key, call, is_late)
+            except ActorFault as fault:
                 self._answered.discard(number)
                 self._actors.restart(number, fault)
+            else:
+                self._answered.add(number)
         return Answer(number, call.incarnation, call.method, value)
+
+    def _value(self, key: Any, call: _Call, is_late: bool) -> Any:
+        """What was read of the message of a call that is done.
+
+        Raises:
+            ActorFault: the call is late or failed, or its message is something else.
+        """
+        name = self._actors.name_of(call.number)
+        if is_late:
+            raise ActorDied(f"{name} sent nothing for {self._timeout(call.number):g} s")
+        message = self._engine.result(key)
+        try:
+            return self._read(call.method, message)
+        except Exception as error:
+            raise ActorFailed(
+                f"{name}: expected the message of an answer to {call.method!r}: {error}"
+            ) from error
 
     def _timeout(self, number: int) -> float:
         return self._timeouts[number in self._answered]
@@ -136,7 +145,7 @@ class Requests(Calls):
         self.call(number, "sample", self.weights)
 
     def receive(self) -> list[Sample]:
-        """Wait for fragments; returns those that are there, in the order in which they were asked for.
+        """Wait for at least one fragment; returns those that arrived, in the order in which they were asked for.
 
         Raises:
             TooManyRestarts: actors failed more often than is allowed.

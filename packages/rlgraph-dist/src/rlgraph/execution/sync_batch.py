@@ -10,7 +10,8 @@ from rlgraph.workers.run_schedule import RunSchedule
 class SyncBatchExecutor(Executor):
     """Every round, each actor sends one fragment of the newest weights; the agent learns from all of them.
 
-    With one actor in this process, it does bit for bit what an agent's `learn` does.
+    With one actor in this process, results equal those of `Agent.learn` on NumPy bit for bit; those of agents with a
+    memory if `fragment_length` is 1.
     """
 
     def _learn(self, schedule: RunSchedule) -> None:
@@ -20,7 +21,7 @@ class SyncBatchExecutor(Executor):
             samples = self._round()
         for sample in samples:
             self._count(sample, schedule)
-        # As far as a single process is when it acts last before its update.
+        # The progress at which a single process takes its last step before the update.
         agent.set_progress(schedule.fraction_at(schedule.done - self.num_envs))
         self._update([sample.fragment for sample in samples], schedule)
 

@@ -1,4 +1,4 @@
-"""Rows: what the networks see besides the newest state, and what exports take."""
+"""Rows: inputs of networks besides the newest state, and inputs of exported policies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Observed(Callback):
 
 @row("inputs")
 def normalized_states(subject: AgentUnderTest) -> None:
-    """States are normalized by those observed, anew when these have doubled; acting and evaluating change nothing."""
+    """States are normalized by those observed until their number last doubled; acting and evaluating change nothing."""
     subject.need_own_steps()
     agent, task = subject.make(normalize_states=True), subject.task()
     agent.learn(48, env=task, num_envs=2, callbacks=(observed := _Observed()))

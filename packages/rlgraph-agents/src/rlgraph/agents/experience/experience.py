@@ -158,6 +158,10 @@ class Experience(ABC):
         """The `room` that whole episodes of these lengths need."""
         return sum(lengths)
 
+    def sequences_of(self, environments: int) -> int:
+        """The number of sequences in a rollout of so many environments; 0: there are none."""
+        return 0
+
     def take(self, version: int) -> Fragment:
         """The next fragment, which weights of this version acted.
 

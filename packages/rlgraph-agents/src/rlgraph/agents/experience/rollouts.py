@@ -83,6 +83,9 @@ class Rollouts(Experience):
             spaces["update.beginnings"] = beginnings.with_extra_ranks(True, sequences, time_major=True)
         return spaces
 
+    def sequences_of(self, environments: int) -> int:
+        return environments * (self.rollout_length // (self.internal_state_interval or self.rollout_length))
+
     def take_due(self, steps: int) -> int:
         return int(self._buffer.is_full)
 

@@ -81,7 +81,8 @@ class GRU(RecurrentLayer):
 
         Args:
             inputs: [T, B, N], [B, T, N], or [B, N] for one step.
-            initial_h_states: ``h [B, units]`` before the first step; None: zeros.
+            initial_h_states: ``h [B, units]`` before the first step; None: zeros. With time rank, [C, B, units]: before
+                each of C parts of equal length.
             sequence_length: int [B], number of valid steps of each sequence; None: all. Outputs after them are zero,
                 and the state returned is that after the last valid step.
             resets: bool [T, B], [B, T] or [B], where an episode begins: the state is zeroed before these steps;

@@ -103,7 +103,8 @@ class LSTM(RecurrentLayer):
 
         Args:
             inputs: [T, B, N], [B, T, N], or [B, N] for one step.
-            initial_c_and_h_states: ``(c, h)`` before the first step, each [B, units]; None: zeros.
+            initial_c_and_h_states: ``(c, h)`` before the first step, each [B, units]; None: zeros. With time rank,
+                [C, B, units]: before each of C parts of equal length.
             sequence_length: int [B], number of valid steps of each sequence; None: all. Outputs after them are zero,
                 and the states returned are those after the last valid step.
             resets: bool [T, B], [B, T] or [B], where an episode begins: the states are zeroed before these steps;

@@ -27,9 +27,8 @@ class RandomNetworkDistillation(Component):
     """Random network distillation (Burda et al., 2018), https://arxiv.org/abs/1810.12894.
 
     A target network with random weights that never change maps states to features. A predictor learns to predict the
-    features of states that were visited. Its error is the intrinsic reward: it is large for states unlike those.
-
-    Both take states that `standardize` returned.
+    features of visited states. Its error is the intrinsic reward: it is large for states unlike those visited. Both
+    networks take states that `standardize` returned.
 
     Args:
         network_spec: layers of target and predictor (instance, list of layer specs, or spec); followed by a linear

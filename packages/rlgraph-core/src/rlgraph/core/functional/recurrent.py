@@ -11,7 +11,7 @@ Tensor = Any
 
 #: ``(x_t [B, K], states_tm1 ([B, U], ...)) -> states_t``; the last of the states is the output.
 Step = Callable[[Tensor, tuple[Tensor, ...]], tuple[Tensor, ...]]
-#: A function like `unroll`.
+#: A function with the arguments and results of `unroll`.
 Unroll = Callable[..., tuple[Tensor, tuple[Tensor, ...]]]
 
 

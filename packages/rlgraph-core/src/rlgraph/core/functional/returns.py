@@ -116,7 +116,7 @@ def advantages_across_episodes(
     discount: float,
     gae_lambda: float,
 ) -> Tensor:
-    """Generalized advantages of returns that no end of an episode cuts: ``[T, ...] -> [T, ...]``.
+    """Generalized advantages of returns that continue across episodes: ``[T, ...] -> [T, ...]``.
 
     ``A_t = r_t + discount * V(s_{t+1}) - V(s_t) + discount * lambda * A_{t+1}``, where ``s_{t+1}`` is the state of the
     next step, at the end of an episode the first of the next one. Burda et al. (2018), section 2.3,
@@ -126,11 +126,11 @@ def advantages_across_episodes(
         ops: operations of the backend.
         rewards, values: of the steps.
         next_values: the values of the states that were reached; that of the last step is used.
-        valid: bool ``[T, ...]``: rows that are no steps are skipped, whatever is in them; their advantage is 0.
+        valid: bool ``[T, ...]``: rows that are not steps are skipped, whatever is in them; their advantage is 0.
         discount, gae_lambda: in [0, 1].
     """
     zeros, passed = ops.zeros_like(values), ops.where(valid, ops.zeros_like(values), 1.0)
-    # Each row that is no step gets the value of the next step, and at the end what the last step reached.
+    # A row that is not a step gets the value of the next step, or of the state that the last step reached.
     last = ops.linear_recurrence(ops.where(valid, next_values, zeros), passed)[-1]
     values = ops.linear_recurrence(ops.where(valid, values, zeros), passed, last, reverse=True)
     following = ops.concat([values[1:], ops.expand_dims(last, 0)], axis=0)

@@ -19,8 +19,8 @@ def reshape(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
     """`x` in row-major order with another shape; one size may be -1.
 
     -1 may divide an unknown size: ``x [B, 3]`` as ``(4, -1, 3)`` is ``[4, B//4, 3]``, for B divisible by 4. An
-    unknown axis may also be split by an unknown size: ``(-1, T, 3)`` is ``[B//T, T, 3]``. What was split so may become
-    one axis again: ``[T, B//T, 3]`` as ``(B, 3)``.
+    unknown axis may also be split by an unknown size: ``(-1, T, 3)`` is ``[B//T, T, 3]``. Axes that were split in this
+    way can be joined again: ``[T, B//T, 3]`` as ``(B, 3)``.
     """
     wanted: list[int | SymbolicDim] = list(shape)
     total = product(x.shape)

@@ -14,10 +14,15 @@ _BASES = {
 
 
 def check_no_native_module(spec: Any, expected: str, path: str) -> None:
-    """Check that `spec` is not a module of PyTorch or Keras, nor a class of such.
+    """Check that `spec` is neither a module of PyTorch or Keras nor a class of modules.
+
+    Args:
+        spec: what was given.
+        expected: kind of component, for the message.
+        path: place of `spec`; named in errors.
 
     Raises:
-        SpecError: it is; shows how to make a component of it.
+        SpecError: it is a module or a class of modules; shows how to make a component of it.
     """
     kind = spec if isinstance(spec, type) else type(spec)
     for base in kind.__mro__:

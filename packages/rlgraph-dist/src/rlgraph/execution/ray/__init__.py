@@ -1,4 +1,4 @@
-"""Execution on Ray. Importing this imports no Ray; making an executor does."""
+"""Execution on Ray. Importing this does not import Ray; starting actors does."""
 
 from rlgraph.execution.ray.executors import ApexExecutor, ImpalaExecutor, SyncBatchExecutor
 

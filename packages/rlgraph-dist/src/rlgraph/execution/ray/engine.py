@@ -44,7 +44,10 @@ class RayEngine(Engine):
             try:
                 ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
             except ConnectionError as error:
-                raise SpecError(f"no Ray cluster answers ({error})", path="executor_spec.address") from None
+                raise SpecError(
+                    f"expected the address of a running Ray cluster, given {address!r} ({error})",
+                    path="engine.address",
+                ) from None
         self._host = self._ray.remote(_Host)
         self._resources = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor}
         self._names: dict[Any, str] = {}

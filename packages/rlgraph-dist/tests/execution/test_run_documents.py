@@ -1,0 +1,38 @@
+"""Documents of runs whose actors are elsewhere."""
+
+import pytest
+
+from rlgraph.core import SpecError
+from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
+from rlgraph.runs.configuration import check
+from rlgraph.runs.executors import worker_class
+from rlgraph.workers import SingleThreadedWorker
+
+
+@pytest.mark.parametrize(
+    ("spec", "agent", "kind", "options"),
+    [
+        (None, "ppo", SingleThreadedWorker, {}),
+        ("ray", "ppo", SyncBatchExecutor, {"engine": "ray"}),
+        ({"actors": 3}, "impala", ImpalaExecutor, {"actors": 3}),
+        ({"type": "sync_batch", "engine": {"type": "in_process"}}, "impala", SyncBatchExecutor, None),
+    ],
+)
+def test_the_agent_chooses_an_executor_where_none_is_named(spec, agent, kind, options):
+    found = worker_class(spec, {"type": agent})
+    assert found == (kind, {"engine": {"type": "in_process"}} if options is None else options)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("rayy", "executor_spec.engine: unknown engine 'rayy'. Did you mean 'ray'"),
+        ({"actor": 2}, "executor_spec.actor: .* Did you mean 'actors'"),
+        ({"num_envs": 2}, "executor_spec.num_envs: expected in the run's 'worker.num_envs', given here"),
+        (5, "executor_spec: expected the name of an engine, or a mapping, given 5"),
+    ],
+)
+def test_mistakes(spec, message):
+    document = {"agent": "ppo", "environment": "CartPole-v1", "steps": 100, "executor_spec": spec}
+    with pytest.raises(SpecError, match=message):
+        check(document)
