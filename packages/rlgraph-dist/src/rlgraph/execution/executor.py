@@ -19,6 +19,7 @@ from rlgraph.execution.engine import Engine
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
+from rlgraph.execution.values import knows_values
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker, check_number
@@ -53,6 +54,8 @@ class Executor(Worker):
     default_engine: ClassVar[str] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
+    #: Whether fragments are to have the values that acting knew.
+    keeps_values: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -87,7 +90,6 @@ class Executor(Worker):
         self._check(agent, env_spec)
         experience = agent.learner.experience
         self._sampler_spec: dict[str, Any] = {
-            "actor": agent.learner.spec,
             "environment": env_spec,
             "length": _fragment_length(agent, fragment_length),
             "internal_state_interval": experience.internal_state_interval,
@@ -114,9 +116,10 @@ class Executor(Worker):
         self._earlier_restarts = 0
         self._actors: Actors | None = None
         self._requests: Requests | None = None
-        self._format = SampleFormat(
-            agent.learner.spec.fragment_format(agent.learner.graph, experience.internal_state_interval)
-        )
+        graph, interval = agent.learner.graph, experience.internal_state_interval
+        keeps_values = self.keeps_values and knows_values(graph)
+        self._sampler_spec["keeps_values"] = keeps_values
+        self._format = SampleFormat(agent.learner.spec, graph, interval, keeps_values)
 
     def _check(self, agent: Agent, env_spec: Any) -> None:
         """Check that actors can be elsewhere, and that the agent may learn from them."""
@@ -194,9 +197,11 @@ class Executor(Worker):
         if self._requests is None:
             self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
+            self.agent.learner.expect_new_actors()
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
+                    actor=self.agent.learner.spec.of_actor(number, self.actors),
                     **self._sampler_spec,
                     max_timesteps_per_episode=limit,
                     number=number,
@@ -223,7 +228,7 @@ class Executor(Worker):
     def _count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
         done = int(sample.fragment.valid.sum())
-        self._monitor.add(self.agent.updates - sample.fragment.version, done, sample.num_bytes)
+        self._monitor.add(self.agent.updates - sample.fragment.version, done, len(sample.message))
         schedule.done += done
         self.timesteps += done
         self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps
