@@ -289,7 +289,7 @@ class Learner:
         if self.experience.learns:
             return self.update(fragments)
         for fragment in fragments:
-            self._count(fragment)
+            self.count(fragment)
         return None
 
     def insert(self, fragment: Fragment) -> bool:
