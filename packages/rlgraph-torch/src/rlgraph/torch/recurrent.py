@@ -14,7 +14,7 @@ from rlgraph.core.functional.recurrent import Step, lstm_step, unroll
 
 
 def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
-    """`LSTM._call` on a CPU, without peepholes and clipping, by torch's LSTM or by `OverTime`.
+    """`LSTM._call` on a CPU, without peepholes and clipping, by torch's LSTM or by `_OverTime`.
 
     oneDNN computes the first: whole sequences without lengths and resets, and the states after the last step.
     """
@@ -91,16 +91,16 @@ def _over_time(
     resets: Tensor | None,
     every_step: bool,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """As `unroll`, by `OverTime` where there are no lengths."""
+    """As `unroll`, by `_OverTime` where there are no lengths."""
     if sequence_length is not None:
         return unroll(ops, step, xs, states, sequence_length, resets, every_step)
     begins = None if resets is None else resets.unsqueeze(2)
-    cells, outputs = OverTime.apply(xs, begins, *states, weights)
+    cells, outputs = _OverTime.apply(xs, begins, *states, weights)
     before, after = (cells, outputs), (cells[1:], outputs[1:])
     return after[1], after if every_step else tuple(x[-1] for x in before)
 
 
-class OverTime(torch.autograd.Function):
+class _OverTime(torch.autograd.Function):
     """An LSTM over a sequence: ``xs [T, B, 4 U], begins [T, B, 1], c [B, U], h [B, U], weights [U, 4 U]``.
 
     Returns c and h before the first step and after every step, ``[T + 1, B, U]`` each. Autograd would record every
