@@ -183,7 +183,8 @@ def test_a_class_that_is_no_agent():
 
 
 def test_no_type():
-    assert refusal({}) == "agent.type is missing. Known: a2c, bc, dqn, ppo, random, sac."
+    known = ", ".join(registry("rlgraph.agents").names())
+    assert refusal({}) == f"agent.type is missing. Known: {known}."
 
 
 def test_no_spec():

@@ -60,7 +60,7 @@ def test_agents_learn_from_data(one_backend, data, kind, name):
     result = agent.learn(updates=200, data=data[name])
     assert right_answers(agent) == 1.0
     assert (result.updates, result.timesteps, result.episodes, agent.timesteps) == (200, 0, 0, 0)
-    agent.learn(updates=2)  # from what is there
+    assert agent.learn(updates=2).updates == 2  # from what is there
     assert agent.updates == 202 and float(agent.learner.progress) == 1.0
 
 

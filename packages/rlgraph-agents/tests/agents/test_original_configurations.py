@@ -219,7 +219,6 @@ def test_the_hint_suits_the_agent(agent, key, hint):
     ("name", "hint"),
     [
         ("actor-critic", 'It is "a2c" here.'),
-        ("apex", "Ape-X is not available yet; 'dqn' with prioritized_replay and n_step is the nearest."),
         ("single-impala", 'It is "impala" here.'),
         ("dqfd", "DQfD is not available yet; 'dqn' is the nearest."),
     ],

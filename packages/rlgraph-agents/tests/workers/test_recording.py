@@ -52,7 +52,7 @@ class NeedsPygame(Counting):
 class Always:
     """Does action 0."""
 
-    internal_states, masked, preprocesses = None, None, False
+    internal_states, masked, remembered, preprocesses = None, None, None, False
 
     def resize(self, slots):
         pass
@@ -180,7 +180,9 @@ def test_a_video_of_an_environment_that_exists(make_agent, tmp_path):
     with pytest.raises(SpecError, match=r"a film is a \.gif or an \.mp4, given '\.avi'"):
         agent.evaluate(1, video=tmp_path / "film.avi")
     agent.trains_in = environment
-    with pytest.raises(SpecError, match="expected other environments than those the agent is training in"):
+    with pytest.raises(
+        SpecError, match="expected another environment than the one that the agent is training in"
+    ):
         agent.evaluate(1, video=tmp_path / "film.gif")
 
 
@@ -190,9 +192,14 @@ def test_what_an_evaluation_cannot_film(make_agent, tmp_path):
     agent = make_agent("numpy", env=silent)
     with pytest.raises(SpecError, match=r"given nothing; .*render_mode=\"rgb_array\""):
         agent.evaluate(1, video=tmp_path / "film.gif")
-    with pytest.raises(SpecError, match="video: expected single environments.* given SequentialVectorEnv"):
+    with pytest.raises(
+        SpecError,
+        match="video: expected a single .* vector environment SequentialVectorEnv",
+    ):
         agent.evaluate(1, env=SequentialVectorEnv([lambda: DeterministicEnv(3)]), video=tmp_path / "film.gif")
-    with pytest.raises(SpecError, match="video: expected single environments.* given .*envpool"):
+    with pytest.raises(
+        SpecError, match="video: expected a single environment .* given the vector environment .*envpool"
+    ):
         agent.evaluate(1, env={"type": "envpool", "task_id": "CartPole-v1"}, video=tmp_path / "film.gif")
     assert not list(tmp_path.iterdir())
 

@@ -31,9 +31,9 @@ class Unreliable(InProcessEngine):
         super().__init__()
         self.faults, self.calls, self.started = faults, 0, 0
 
-    def start(self, make, name):
+    def start(self, make, name, is_light=False):
         self.started += 1
-        return super().start(make, name)
+        return super().start(make, name, is_light)
 
     def call(self, actor, method, *arguments):
         self.calls += 1

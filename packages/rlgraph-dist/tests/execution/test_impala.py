@@ -53,24 +53,20 @@ def test_fragments_that_are_too_old_are_dropped_and_counted():
 
 
 class Dying(InProcessEngine):
-    """The call with this number dies, and all later ones of its actor."""
+    """All calls of the first actor fail."""
 
-    def __init__(self, number):
-        super().__init__()
-        self.left, self.dead = number, None
+    first = None
 
     def call(self, actor, method, *arguments):
         call = super().call(actor, method, *arguments)
-        self.left -= 1
-        if self.left == 0:
-            self.dead = actor
-        if actor is self.dead:
+        self.first = self.first or actor
+        if actor is self.first:
             call.fault = ActorDied("killed")
         return call
 
 
 def test_an_actor_that_dies_is_started_again_once_for_all_its_requests():
-    executor = make(engine=Dying(3))
+    executor = make(engine=Dying())
     result = executor.execute_timesteps(400)
     assert result.updates == 10
     assert executor.actor_restarts == 1

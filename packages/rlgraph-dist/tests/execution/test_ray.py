@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("ray")
 
 from rlgraph.agents import Agent
-from rlgraph.execution import SyncBatchExecutor
+from rlgraph.execution import ApexExecutor, SyncBatchExecutor
 from rlgraph.execution.ray.engine import RayEngine
 from rlgraph.workers import Callback
 
@@ -70,7 +70,7 @@ def test_ray_does_what_this_process_does(engine):
 
 
 class _Signals(Callback):
-    """Sends a signal to one actor after the second update."""
+    """Sends a signal to one process after the second update."""
 
     def __init__(self, number):
         self.number, self.updates = number, 0
@@ -87,4 +87,22 @@ def test_a_process_that_is_killed_or_stopped_is_replaced(engine, number):
     result = executor.execute(steps=320, callbacks=_Signals(number))
     assert (result.timesteps, result.updates) == (320, 5)
     assert executor.actor_restarts == 1
+    assert all_ended()
+
+
+def test_actors_and_shards_that_are_killed_are_replaced(engine):
+    """Two actors and two shards on two CPUs; whichever is killed, every update that is due is done."""
+    apex = {
+        "type": "apex",
+        "network_spec": PPO["network_spec"],
+        "memory_spec": {"capacity": 200},
+        "update_spec": {"steps_before_update": 64, "update_interval": 8, "batch_size": 8},
+        "execution_spec": {"threads": 1},
+    }
+    executor = ApexExecutor(
+        apex, "CartPole-v1", engine=engine, actors=2, num_envs=4, backend="torch", seed=1, sample_timeout=10.0
+    )
+    result = executor.execute(steps=640, callbacks=_Signals(signal.SIGKILL))
+    assert (result.timesteps, result.updates) == (640, (640 - 64) // 8 + 1)
+    assert executor.actor_restarts + executor.shard_restarts == 1
     assert all_ended()

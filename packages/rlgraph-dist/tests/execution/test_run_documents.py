@@ -1,5 +1,6 @@
 """Documents of runs whose actors are elsewhere."""
 
+import gymnasium
 import pytest
 
 from rlgraph.core import SpecError
@@ -21,6 +22,22 @@ from rlgraph.workers import SingleThreadedWorker
 def test_the_agent_chooses_an_executor_where_none_is_named(spec, agent, kind, options):
     found = worker_class(spec, {"type": agent})
     assert found == (kind, {"engine": {"type": "in_process"}} if options is None else options)
+
+
+def test_what_actors_elsewhere_cannot_do_is_refused_before_any_starts():
+    ppo = {"type": "ppo", "network_spec": [4], "rollout_length": 8}
+    standardized = {**ppo, "preprocessing_spec": [{"type": "moving_standardize"}]}
+    for spec, env, options, message in (
+        (ppo, gymnasium.make("CartPole-v1"), {}, "env_spec: expected a spec or an importable function"),
+        (ppo, gymnasium.make_vec("CartPole-v1", 2), {}, "env_spec: .* given one CartPoleVectorEnv"),
+        (standardized, "CartPole-v1", {}, "preprocessing_spec: expected layers that learn nothing"),
+        (ppo, "CartPole-v1", {"fragment_length": 4}, "fragment_length: expected None: .* rollout_length, 8"),
+    ):
+        with pytest.raises(SpecError, match=message):
+            SyncBatchExecutor(spec, env, backend="numpy", **options)
+    executor = SyncBatchExecutor(ppo, "CartPole-v1", backend="numpy", fragment_length=8)
+    with pytest.raises(SpecError, match=r"workload\.num_timesteps: missing"):
+        executor.execute_workload({"report_interval": 10})
 
 
 @pytest.mark.parametrize(

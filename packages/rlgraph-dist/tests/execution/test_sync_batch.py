@@ -24,6 +24,13 @@ def make(spec):
     )
 
 
+def test_steps_of_an_agent_that_does_not_learn_are_counted():
+    executor = SyncBatchExecutor("random", "CartPole-v1", backend="numpy", actors=2, num_envs=2, seed=1)
+    result = executor.execute(steps=128)
+    assert (result.timesteps, result.updates, executor.local_agent.timesteps) == (128, 0, 128)
+    assert sum(executor.episodes.recent_lengths) <= 128 and result.episodes > 0
+
+
 @pytest.mark.parametrize(("spec", "length"), [(PPO, None), (DQN, 1)], ids=["ppo", "dqn"])
 def test_one_actor_equals_local_learning(spec, length):
     local, remote = make(spec), make(spec)
@@ -34,3 +41,12 @@ def test_one_actor_equals_local_learning(spec, length):
     weights = local.get_weights()
     for name, value in remote.get_weights().items():
         np.testing.assert_array_equal(value, weights[name], err_msg=name)
+
+
+def test_actors_that_are_started_anew_are_learned_from():
+    """Their fragments are numbered from 0 again; they are not those of before."""
+    agent = make(DQN)
+    executor = SyncBatchExecutor(agent, "CartPole-v1", actors=2, num_envs=4, fragment_length=4)
+    updates = [executor.execute(steps=160).updates for _ in range(2)]
+    assert updates == [40 - 3, 40]
+    assert agent.timesteps == 320

@@ -4,6 +4,7 @@ from rlgraph.agents.a2c import A2CAgent
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.apex import ApexAgent
 from rlgraph.agents.behaviour_cloning import BehaviourCloningAgent
 from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.experience.experience import Experience
@@ -21,6 +22,7 @@ __all__ = [
     "ActorSpec",
     "Agent",
     "Algorithm",
+    "ApexAgent",
     "BehaviourCloningAgent",
     "DQNAgent",
     "Experience",

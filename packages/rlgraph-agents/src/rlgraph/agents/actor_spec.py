@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rlgraph.agents.actor import Actor
@@ -65,6 +65,10 @@ class ActorSpec:
         scale = Normalizer(has_mean=False, scope="scale-rewards") if self.scale_rewards is not None else None
         return AgentGraph(algorithm, preprocessor, experience, masked, normalize, scale, previous)
 
+    def of_actor(self, number: int, count: int) -> ActorSpec:
+        """The spec of actor `number` of `count`."""
+        return replace(self, options=self.algorithm.options_of_actor(self.options, number, count))
+
     @property
     def raw_space(self) -> Space:
         """One raw state."""
@@ -76,13 +80,12 @@ class ActorSpec:
         Args:
             slots: number of environments.
             draw_seed: of the random numbers it draws, such as ``[seed, actor, incarnation]``; default: `seed`.
+
+        Raises:
+            SpecError: see `check_is_fixed`.
         """
         graph = self.make_graph()
-        if graph.preprocessor is not None and graph.preprocessor.learns:
-            raise SpecError(
-                "expected layers that learn nothing: actors of other processes would each learn from their own states",
-                path="preprocessing_spec",
-            )
+        check_is_fixed(graph)
         streams = None if draw_seed is None else RandomStreams(draw_seed)
         return Actor(self.make_executor(graph), graph, self.raw_space, slots, streams)
 
@@ -107,21 +110,38 @@ class ActorSpec:
         )
 
     def fragment_format(
-        self, graph: AgentGraph, internal_state_interval: int | None = None
+        self, graph: AgentGraph, internal_state_interval: int | None = None, remembered: Space | None = None
     ) -> FragmentFormat:
         """How fragments of the actor become bytes.
 
         Args:
             graph: the root component, of `make_graph`.
             internal_state_interval: of the learner's experience.
+            remembered: what is kept of a step, a Dict; default: what the algorithm remembers.
         """
+        if remembered is None and graph.algorithm.remembers:
+            remembered = Dict(dict(graph.algorithm.remembers))
         return FragmentFormat(
             graph.seen_space(self.raw_space),
             from_spec(self.action_space),
             graph.algorithm.internal_states_space,
-            Dict(dict(graph.algorithm.remembers)) if graph.algorithm.remembers else None,
+            remembered,
             dtype=self.dtype,
             internal_state_interval=internal_state_interval,
+        )
+
+
+def check_is_fixed(graph: AgentGraph) -> None:
+    """Check that acting changes nothing of a graph but its internal states, so that actors can be elsewhere.
+
+    Raises:
+        SpecError: layers of the preprocessor learn from the states that they see.
+    """
+    if graph.preprocessor is not None and graph.preprocessor.learns:
+        raise SpecError(
+            "expected layers that learn nothing: actors of other processes would each learn from their own states; "
+            "normalize_states does without",
+            path="preprocessing_spec",
         )
 
 

@@ -158,7 +158,7 @@ def take_options(cls: Any, front: Any) -> None:
     kind = _experience_of(algorithm)
     own, experienced = _options_of(algorithm), _options_of(kind.kind)
     for option, default in kind.defaults.items():
-        experienced[option] = experienced[option].replace(default=dict(default))
+        experienced[option] = experienced[option].replace(default=_plain(default))
     general = parameters_of(front).named
     for option in own:
         if option in general:
@@ -182,10 +182,16 @@ def take_options(cls: Any, front: Any) -> None:
     cls.__init__ = __init__
     described = {**descriptions_of(kind.kind), **descriptions_of(algorithm)}
     for name, default in kind.defaults.items():
-        described[name] = f"{described[name].rstrip('.')}; default of {algorithm.__name__}: {dict(default)}."
+        described[name] = (
+            f"{described[name].rstrip('.')}; default of {algorithm.__name__}: {_plain(default)}."
+        )
     entries = [f"    {name}: {described[name]}" for name in options if name in described]
     summary = (inspect.getdoc(cls) if vars(cls).get("__doc__") else None) or summary_of(algorithm)
     cls.__doc__ = "\n".join([summary, "", "Args:", *entries])
+
+
+def _plain(default: Any) -> Any:
+    return dict(default) if isinstance(default, Mapping) else default
 
 
 def option_groups(cls: Any) -> dict[str, list[str]]:

@@ -37,6 +37,8 @@ class Algorithm(Component):
         executor: name of the executor that suits it, where actors are elsewhere (rlgraph-dist).
         remembers: name of what `act` returns besides the action, and `update` finds in ``records["remembered"]`` -> its
             Space, one per item; of algorithms that learn from rollouts.
+        action_values: name of the values of all actions ``[B, A]`` among what `act` returns, on the scale of rewards;
+            priorities of new records are computed from them, where actors are elsewhere. Empty: there are none.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
     """
@@ -47,7 +49,19 @@ class Algorithm(Component):
     experience: ClassVar[ExperienceKind]
     executor: ClassVar[str] = "sync_batch"
     remembers: ClassVar[Mapping[str, Space]] = {}
+    action_values: str = ""
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
+
+    @classmethod
+    def options_of_actor(cls, options: Mapping[str, Any], number: int, count: int) -> Mapping[str, Any]:
+        """The options of one of several actors: its exploration may be its own, its variables are those of all.
+
+        Args:
+            options: the agent's.
+            number: of the actor, 0 to ``count - 1``.
+            count: how many there are.
+        """
+        return options
 
     @rlgraph_api
     def act(self, observations: Any) -> Any:

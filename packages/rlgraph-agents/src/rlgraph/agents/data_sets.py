@@ -35,11 +35,8 @@ _Read = Callable[[str], np.ndarray | None]
 class RecordedEpisode(NamedTuple):
     """One episode of T steps, or the first T steps of one.
 
-    Attributes:
-        observations: raw states ``[T + 1, ...]``; the last one was reached by the last step.
-        actions: ``[T, ...]``.
-        rewards: floats ``[T]``.
-        terminals, truncations: bools ``[T]``, where the episode ended.
+    ``observations [T + 1, ...]`` are raw states; the last one was reached by the last step. ``actions [T, ...]`` and
+    floats ``rewards [T]`` belong to steps; bools ``terminals [T]`` and ``truncations [T]`` are where the episode ended.
     """
 
     observations: Any

@@ -44,7 +44,7 @@ class DQN(Algorithm):
     """
 
     experience = Replay.of()
-    schedule: ClassVar = {"sync_target": ("sync_interval", "steps")}
+    schedule: ClassVar[Mapping[str, tuple[str, str]]] = {"sync_target": ("sync_interval", "steps")}
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent_graph import PER_ITEM
-from rlgraph.agents.experience.experience import Experience, Writer
+from rlgraph.agents.experience.experience import Experience, Writer, write_fragment
 from rlgraph.agents.experience.fragment import Fragment, Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.agents.experience.step import VectorStep
@@ -194,7 +194,13 @@ class Learner:
         if self.graph.memory is None:
             return self._update([self.experience.take(self.version)])
         program = self.executor.program("update_from_memory")
-        return self._updated(program(self._batch_size, **self._times("update_from_memory")))
+        try:
+            results = program(self._batch_size, **self._times("update_from_memory"))
+        except NumericalError as error:  # priorities go to the memory before anybody sees the loss
+            raise NumericalError(
+                f"the loss of update {self.version + 1} (step {self.steps}) is not finite: {error}"
+            ) from None
+        return self._updated(results)
 
     def update_on(self, records: Mapping[str, Any]) -> dict[str, Any]:
         """One update on records, with ``"importance_weights" [B]`` among them or not.
@@ -202,14 +208,28 @@ class Learner:
         Returns:
             Numbers, and ``"loss_per_item" [B]`` if the algorithm returns it.
         """
+        metrics, items = self._update_on(records)
+        items.pop("priorities", None)
+        return {**metrics, **items}
+
+    def update_on_drawn(self, records: Mapping[str, Any]) -> tuple[dict[str, float], np.ndarray]:
+        """One update on records that a prioritized memory elsewhere drew, with ``"importance_weights" [B]`` among them.
+
+        Returns:
+            Numbers, and the new priorities [B] of the records.
+        """
+        metrics, items = self._update_on(records)
+        return metrics, items["priorities"]
+
+    def _update_on(self, records: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
+        """The numbers of an update, and what it says of each item."""
         results = self.executor.program("update")(**self.on_records(records), **self._times("update"))
         items: dict[str, Any] = {}
         if isinstance(results, dict):
             items = {name: results.pop(name) for name in PER_ITEM if name in results}
-            items.pop("priorities", None)
         metrics = self._updated(results)
         self._do_what_is_due()
-        return {**metrics, **items}
+        return metrics, items
 
     def on_records(self, records: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the root's API methods that take records."""
@@ -238,6 +258,10 @@ class Learner:
 
     # Fragments.
 
+    def expect_new_actors(self) -> None:
+        """All actors are started anew, and count incarnations and fragments from 0."""
+        self._newest = {}
+
     def is_new(self, origin: Origin) -> bool:
         """Whether a fragment is newer than all of its actor; it counts as seen from now on.
 
@@ -258,11 +282,15 @@ class Learner:
         Raises:
             InputError: one is of another version of the weights, which a rollout must not be.
         """
-        if self.graph.memory is None:
+        if self.graph.memory is not None:
+            for fragment in fragments:
+                self.insert(fragment)
+            return self.update_if_due()
+        if self.experience.learns:
             return self.update(fragments)
         for fragment in fragments:
-            self.insert(fragment)
-        return self.update_if_due()
+            self.count(fragment)
+        return None
 
     def insert(self, fragment: Fragment) -> bool:
         """Put the steps of a fragment into the memory; whether it was new."""
@@ -273,16 +301,12 @@ class Learner:
         writer = self._writer(fragment.origin.actor)
         if before is not None and before.incarnation != fragment.origin.incarnation:
             writer.drop()
-        for step in fragment.steps():
-            # An episode that was cut after the last step of a former fragment is marked here alone.
-            if len(begun := np.flatnonzero(step.begins)):
-                writer.cut(begun)
-            writer.add(step)
-        self._count(fragment)
+        write_fragment(writer, fragment)
+        self.count(fragment)
         return True
 
-    def _count(self, fragment: Fragment) -> None:
-        """Count the steps of a fragment."""
+    def count(self, fragment: Fragment) -> None:
+        """Count the steps of a fragment, whose records are kept here or elsewhere."""
         self.steps += int(fragment.valid.sum())
         if self.statistics is not None:
             for step in fragment.steps():
@@ -304,7 +328,7 @@ class Learner:
                     f"{fragment.origin.actor}: send it the newest weights"
                 )
         for fragment in fragments:
-            self._count(fragment)
+            self.count(fragment)
         results = self._update(fragments)
         self._do_what_is_due()
         return results

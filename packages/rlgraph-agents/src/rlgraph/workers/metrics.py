@@ -47,6 +47,9 @@ METRICS: dict[str, Metric] = {
     "seconds": Metric("Time of training so far, without evaluations and checkpoints.", "s"),
 }
 
+#: Those that every worker has; programs and executors define others.
+_OF_EVERY_WORKER = tuple(METRICS)
+
 #: Metrics of time, which differ between runs that are equal otherwise.
 TIMES = ("steps_per_second", "seconds")
 
@@ -73,6 +76,7 @@ def check_metrics(names: Iterable[str]) -> None:
 
 
 def glossary_table() -> str:
-    """The glossary as a Markdown table."""
-    rows = [f"| `{name}` | {metric.unit} | {metric.description} |" for name, metric in METRICS.items()]
+    """The glossary of every worker as a Markdown table."""
+    metrics = {name: METRICS[name] for name in _OF_EVERY_WORKER}
+    rows = [f"| `{name}` | {metric.unit} | {metric.description} |" for name, metric in metrics.items()]
     return "\n".join(["| name | unit | meaning |", "| --- | --- | --- |", *rows])

@@ -32,7 +32,7 @@ def learn_offline(
     number = _checked_updates(agent, updates, data, other)
     if data is not None:
         agent.import_observations(data)
-    begin, interrupted = time.perf_counter(), False
+    begin, before, interrupted = time.perf_counter(), agent.updates, False
     with interruptible():
         try:
             for done in range(number):
@@ -42,7 +42,7 @@ def learn_offline(
         except Interruption:
             interrupted = True
     seconds = time.perf_counter() - begin
-    return TrainingResult(agent.timesteps, 0, agent.updates, seconds, (), (), interrupted)
+    return TrainingResult(0, 0, agent.updates - before, seconds, (), (), interrupted)
 
 
 def _checked_updates(

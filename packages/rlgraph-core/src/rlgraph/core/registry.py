@@ -38,7 +38,7 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.agents": {"dqn": "rlgraph-agents"},
     "rlgraph.conformance": {"agent": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
-    "rlgraph.executors": {"sync_batch": "rlgraph-dist"},
+    "rlgraph.executors": dict.fromkeys(("apex", "impala", "sync_batch"), "rlgraph-dist"),
     "rlgraph.engines": {"in_process": "rlgraph-dist", "ray": "rlgraph-dist"},
 }
 
@@ -46,7 +46,6 @@ KNOWN_DISTRIBUTIONS = {
 OTHER_NAMES = {
     "rlgraph.agents": {
         "actorcritic": '"a2c"',
-        "apex": "Ape-X is not available yet; 'dqn' with prioritized_replay and n_step is the nearest.",
         "dqfd": "DQfD is not available yet; 'dqn' is the nearest.",
         "singleimpala": '"impala"',
     },

@@ -1,6 +1,7 @@
 """Distributed execution: the same agents in many processes."""
 
 from rlgraph.execution.actors import TooManyRestarts
+from rlgraph.execution.apex import ApexExecutor
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine
 from rlgraph.execution.impala import ImpalaExecutor
 from rlgraph.execution.in_process import InProcessEngine
@@ -10,6 +11,7 @@ __all__ = [
     "ActorDied",
     "ActorFailed",
     "ActorFault",
+    "ApexExecutor",
     "Engine",
     "ImpalaExecutor",
     "InProcessEngine",

@@ -22,6 +22,7 @@ class Actors:
         count: N.
         max_restarts: how often actors may be started again, all together.
         name: what an actor is called in messages.
+        is_light: see `Engine.start`.
     """
 
     def __init__(
@@ -31,8 +32,9 @@ class Actors:
         count: int,
         max_restarts: int,
         name: str = "actor",
+        is_light: bool = False,
     ):
-        self._engine, self._make, self._name = engine, make, name
+        self._engine, self._make, self._name, self._is_light = engine, make, name, is_light
         self.max_restarts = max_restarts
         self.incarnations = [0] * count
         #: Why actors were started again, in order.
@@ -46,6 +48,10 @@ class Actors:
     def restarts(self) -> int:
         """How often actors were started again."""
         return len(self.causes)
+
+    def name_of(self, number: int) -> str:
+        """The name of actor `number`, in messages."""
+        return f"{self._name} {number}"
 
     def call(self, number: int, method: str, *arguments: Any) -> Any:
         """Call a method of actor `number`."""
@@ -76,4 +82,5 @@ class Actors:
     def _start(self, number: int) -> Any:
         incarnation = self.incarnations[number]
         make = packed(self._make(number, incarnation), "executor")
-        return self._engine.start(make, f"{self._name} {number} (incarnation {incarnation})")
+        name = f"{self.name_of(number)} (incarnation {incarnation})"
+        return self._engine.start(make, name, self._is_light)

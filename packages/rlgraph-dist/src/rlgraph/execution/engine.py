@@ -35,12 +35,13 @@ class Engine(ABC):
     """
 
     @abstractmethod
-    def start(self, make: bytes, name: str) -> Any:
+    def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
         """Start an actor; returns its handle at once.
 
         Args:
             make: what makes the object whose methods are called, from `packed`.
             name: of the actor in messages.
+            is_light: it mostly waits: no CPU and no GPU is set aside for it.
         """
 
     @abstractmethod

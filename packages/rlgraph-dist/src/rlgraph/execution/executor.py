@@ -6,10 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.environments.factory import is_instance
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
@@ -17,6 +19,7 @@ from rlgraph.execution.engine import Engine
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
+from rlgraph.execution.values import knows_values
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker, check_number
@@ -26,7 +29,7 @@ FRAGMENT_LENGTH = 16
 
 
 class Executor(Worker):
-    """Trains an agent with the steps of several actors.
+    """Trains an agent with the steps of several actors. Callbacks get all events but ``on_step``.
 
     Args:
         agent: an agent, or the spec of one.
@@ -51,6 +54,8 @@ class Executor(Worker):
     default_engine: ClassVar[str] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
+    #: Whether fragments are to have the values that acting knew.
+    keeps_values: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -82,19 +87,11 @@ class Executor(Worker):
         super().__init__(agent, env_spec, **options)
         for name, value in (("actors", actors), ("num_envs", num_envs)):
             check_number(name, value)
-        if fragment_length is not None:
-            check_number("fragment_length", fragment_length, " or None")
+        self._check(agent, env_spec)
         experience = agent.learner.experience
-        if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
-            raise SpecError(
-                f"{type(agent).__name__} learns only from fragments of the newest weights: take 'sync_batch'",
-                path="executor_spec.type",
-            )
-        length = getattr(experience, "rollout_length", None) or fragment_length or FRAGMENT_LENGTH
         self._sampler_spec: dict[str, Any] = {
-            "actor": agent.learner.spec,
             "environment": env_spec,
-            "length": length,
+            "length": _fragment_length(agent, fragment_length),
             "internal_state_interval": experience.internal_state_interval,
             "num_envs": num_envs,
             "vectorization": vectorization,
@@ -119,9 +116,26 @@ class Executor(Worker):
         self._earlier_restarts = 0
         self._actors: Actors | None = None
         self._requests: Requests | None = None
-        self._format = SampleFormat(
-            agent.learner.spec.fragment_format(agent.learner.graph, experience.internal_state_interval)
-        )
+        graph, interval = agent.learner.graph, experience.internal_state_interval
+        keeps_values = self.keeps_values and knows_values(graph)
+        self._sampler_spec["keeps_values"] = keeps_values
+        self._format = SampleFormat(agent.learner.spec, graph, interval, keeps_values)
+
+    def _check(self, agent: Agent, env_spec: Any) -> None:
+        """Check that actors can be elsewhere, and that the agent may learn from them."""
+        if is_instance(env_spec):
+            raise SpecError(
+                "expected a spec or an importable function, of which every actor makes its environments, given one "
+                f"{type(env_spec).__name__}",
+                path="env_spec",
+            )
+        check_is_fixed(agent.learner.graph)
+        experience = agent.learner.experience
+        if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
+            raise SpecError(
+                f"{type(agent).__name__} learns only from fragments of the newest weights: take 'sync_batch'",
+                path="executor_spec.type",
+            )
 
     @property
     def local_agent(self) -> Agent:
@@ -141,6 +155,10 @@ class Executor(Worker):
         if unknown := workload.keys() - known:
             raise SpecError(
                 f"expected {', '.join(sorted(known))}, given {', '.join(sorted(unknown))}", path="workload"
+            )
+        if "num_timesteps" not in workload:
+            raise SpecError(
+                "missing; expected the number of environment steps", path="workload.num_timesteps"
             )
         self.report_interval = workload.get("report_interval", self.report_interval)
         return self.execute(workload["num_timesteps"])
@@ -179,9 +197,11 @@ class Executor(Worker):
         if self._requests is None:
             self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
+            self.agent.learner.expect_new_actors()
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
+                    actor=self.agent.learner.spec.of_actor(number, self.actors),
                     **self._sampler_spec,
                     max_timesteps_per_episode=limit,
                     number=number,
@@ -208,7 +228,7 @@ class Executor(Worker):
     def _count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
         done = int(sample.fragment.valid.sum())
-        self._monitor.add(self.agent.updates - sample.fragment.version, done, sample.num_bytes)
+        self._monitor.add(self.agent.updates - sample.fragment.version, done, len(sample.message))
         schedule.done += done
         self.timesteps += done
         self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps
@@ -247,6 +267,23 @@ class Executor(Worker):
         if results is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
+
+
+def _fragment_length(agent: Agent, given: int | None) -> int:
+    """Steps of a fragment.
+
+    Raises:
+        SpecError: a number is given and is wrong, or differs from the agent's ``rollout_length``.
+    """
+    if given is not None:
+        check_number("fragment_length", given, " or None")
+    rollout = getattr(agent.learner.experience, "rollout_length", None)
+    if rollout is not None and given not in (None, rollout):
+        raise SpecError(
+            f"expected None: fragments of {type(agent).__name__} have its rollout_length, {rollout}; given {given}",
+            path="fragment_length",
+        )
+    return rollout or given or FRAGMENT_LENGTH
 
 
 def make_engine(spec: Any) -> Engine:

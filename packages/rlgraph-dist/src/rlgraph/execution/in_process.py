@@ -30,7 +30,7 @@ class InProcessEngine(Engine):
     def __init__(self) -> None:
         self._actors: list[_Actor] = []
 
-    def start(self, make: bytes, name: str) -> _Actor:
+    def start(self, make: bytes, name: str, is_light: bool = False) -> _Actor:
         self._actors.append(actor := _Actor(name, make))
         return actor
 

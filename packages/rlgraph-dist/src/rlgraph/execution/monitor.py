@@ -13,6 +13,11 @@ _METRICS = {
         "Share of time since the last report in which the learner waited for samples.",
         "share",
     ),
+    "batch_wait": (
+        "Share of time since the last report in which the learner waited for batches of replay shards.",
+        "share",
+    ),
+    "replay_ratio": ("Records learned from since the last report, per environment step.", "records per step"),
     "weights_age": ("Mean age of the weights that acted, of the fragments learned from.", "updates"),
     "bytes_per_step": ("Size of the messages of actors, per environment step.", "bytes"),
     "dropped_fragments": (
@@ -20,6 +25,7 @@ _METRICS = {
         "fragments",
     ),
     "actor_restarts": ("Actors started again because they died, hung or failed.", "restarts"),
+    "shard_restarts": ("Replay shards started again, empty, because they died, hung or failed.", "restarts"),
 }
 
 
@@ -32,17 +38,19 @@ class Monitor:
         self._begin()
 
     def _begin(self) -> None:
-        self._began, self._waited = time.perf_counter(), 0.0
+        self._began, self._waited = time.perf_counter(), {"sampling_wait": 0.0}
         self._fragments, self._age, self._steps, self._bytes, self._dropped = 0, 0, 0, 0, 0
+        self._learned = 0
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Measure the time inside as time that the learner waits."""
+    def waiting(self, metric: str = "sampling_wait") -> Iterator[None]:
+        """Measure the time inside as time that the learner waits, for this metric."""
         began = time.perf_counter()
         try:
             yield
         finally:
-            self._waited += time.perf_counter() - began
+            waited = self._waited.get(metric, 0.0) + time.perf_counter() - began
+            self._waited[metric] = waited
 
     def add(self, age: int, steps: int, num_bytes: int) -> None:
         """A fragment arrived.
@@ -57,6 +65,10 @@ class Monitor:
         self._steps += steps
         self._bytes += num_bytes
 
+    def learned(self, records: int) -> None:
+        """An update on records that were drawn from a memory."""
+        self._learned += records
+
     def drop(self) -> None:
         """A fragment was too old."""
         self._dropped += 1
@@ -64,11 +76,14 @@ class Monitor:
     def take(self, restarts: int) -> dict[str, float]:
         """The metrics since the last call."""
         metrics = {"actor_restarts": float(restarts)}
-        metrics["sampling_wait"] = self._waited / max(time.perf_counter() - self._began, 1e-9)
+        passed = max(time.perf_counter() - self._began, 1e-9)
+        metrics |= {name: waited / passed for name, waited in self._waited.items()}
         if self._dropped:
             metrics["dropped_fragments"] = float(self._dropped)
         if self._fragments:
             metrics["weights_age"] = self._age / self._fragments
             metrics["bytes_per_step"] = self._bytes / max(self._steps, 1)
+        if self._learned:
+            metrics["replay_ratio"] = self._learned / max(self._steps, 1)
         self._begin()
         return metrics

@@ -1,4 +1,4 @@
-"""Fragments that actors were asked for, each with a time limit."""
+"""Calls of actors that are under way, each with a time limit."""
 
 from __future__ import annotations
 
@@ -13,20 +13,119 @@ from rlgraph.execution.sampling import Sample
 
 
 @dataclass(frozen=True)
-class _Request:
+class Answer:
+    """What came of a call.
+
+    Attributes:
+        number: of the actor.
+        incarnation: of the actor when it was called.
+        method: that was called.
+        value: what was read of its message; None: the actor failed, and was started again.
+    """
+
     number: int
     incarnation: int
+    method: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class _Call:
+    number: int
+    incarnation: int
+    method: str
     until: float
 
 
-class Requests:
-    """Asks actors for fragments; those that fail are started again and asked once more.
+class Calls:
+    """Calls actors and reads what they answer; those that fail are started again.
 
     Args:
         engine: where the actors live.
         actors: the actors.
+        read: ``(method, message)`` -> value of an answer; its errors count as failures of the actor.
+        start_timeout, timeout: seconds until the first answer of an actor, and until any other.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        actors: Actors,
+        read: Callable[[str, bytes], Any],
+        start_timeout: float,
+        timeout: float,
+    ):
+        self._engine, self._actors, self._read = engine, actors, read
+        self._timeouts = (start_timeout, timeout)
+        self._calls: dict[Any, _Call] = {}
+        #: Actors that have answered since they were started.
+        self._answered: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def call(self, number: int, method: str, *arguments: Any) -> None:
+        """Call a method of actor `number`."""
+        call = self._actors.call(number, method, *arguments)
+        until = time.monotonic() + self._timeout(number)
+        self._calls[call] = _Call(number, self._actors.incarnations[number], method, until)
+
+    def answers(self, waits: bool = True) -> list[Answer]:
+        """The answers that are there, in the order of the calls.
+
+        Args:
+            waits: whether to wait until there is one; calls must be under way then.
+
+        Raises:
+            TooManyRestarts: actors failed more often than is allowed.
+        """
+        if not self._calls:
+            return []
+        first = min(call.until for call in self._calls.values())
+        done = self._engine.wait(list(self._calls), max(first - time.monotonic(), 0.0) if waits else 0.0)
+        now = time.monotonic()
+        late = [key for key, call in self._calls.items() if call.until < now and key not in done]
+        return [self._answer(key, self._calls.pop(key), key in late) for key in [*done, *late]]
+
+    def _answer(self, key: Any, call: _Call, is_late: bool) -> Answer:
+        number, value = call.number, None
+        if call.incarnation == self._actors.incarnations[number]:  # else the actor that was called is gone
+            try:
+                value = self._value(key, call, is_late)
+            except ActorFault as fault:
+                self._answered.discard(number)
+                self._actors.restart(number, fault)
+            else:
+                self._answered.add(number)
+        return Answer(number, call.incarnation, call.method, value)
+
+    def _value(self, key: Any, call: _Call, is_late: bool) -> Any:
+        """What was read of the message of a call that is done.
+
+        Raises:
+            ActorFault: the call is late or failed, or its message is something else.
+        """
+        name = self._actors.name_of(call.number)
+        if is_late:
+            raise ActorDied(f"{name} sent nothing for {self._timeout(call.number):g} s")
+        message = self._engine.result(key)
+        try:
+            return self._read(call.method, message)
+        except Exception as error:
+            raise ActorFailed(
+                f"{name}: expected the message of an answer to {call.method!r}: {error}"
+            ) from error
+
+    def _timeout(self, number: int) -> float:
+        return self._timeouts[number in self._answered]
+
+
+class Requests(Calls):
+    """Asks actors for fragments; those that fail are asked once more.
+
+    Args:
+        engine, actors, start_timeout, timeout: see `Calls`.
         read: makes a sample of a message; its errors count as failures.
-        start_timeout, sample_timeout: seconds until the first fragment of an actor, and until any other.
     """
 
     def __init__(
@@ -35,24 +134,15 @@ class Requests:
         actors: Actors,
         read: Callable[[bytes], Sample],
         start_timeout: float,
-        sample_timeout: float,
+        timeout: float,
     ):
-        self._engine, self._actors, self._read = engine, actors, read
-        self._timeouts = (start_timeout, sample_timeout)
-        self._requests: dict[Any, _Request] = {}
-        #: Actors that have sent something since they were started.
-        self._answered: set[int] = set()
+        super().__init__(engine, actors, lambda _, message: read(message), start_timeout, timeout)
         #: What all actors act with; see `Engine.share`.
         self.weights: Any = None
 
-    def __len__(self) -> int:
-        return len(self._requests)
-
     def ask(self, number: int) -> None:
         """Ask actor `number` for a fragment of `weights`."""
-        call = self._actors.call(number, "sample", self.weights)
-        until = time.monotonic() + self._timeout(number)
-        self._requests[call] = _Request(number, self._actors.incarnations[number], until)
+        self.call(number, "sample", self.weights)
 
     def receive(self) -> list[Sample]:
         """Wait for at least one fragment; returns those that arrived, in the order in which they were asked for.
@@ -61,45 +151,10 @@ class Requests:
             TooManyRestarts: actors failed more often than is allowed.
         """
         samples: list[Sample] = []
-        while self._requests and not samples:
-            now = time.monotonic()
-            first = min(request.until for request in self._requests.values())
-            done = self._engine.wait(list(self._requests), max(first - now, 0.0))
-            now = time.monotonic()
-            late = [c for c, request in self._requests.items() if request.until < now and c not in done]
-            for call in [*done, *late]:
-                sample = self._received(call, self._requests.pop(call), call in late)
-                samples += [sample] if sample is not None else []
+        while len(self) and not samples:
+            for answer in self.answers():
+                if answer.value is None:
+                    self.ask(answer.number)
+                else:
+                    samples.append(answer.value)
         return samples
-
-    def _received(self, call: Any, request: _Request, is_late: bool) -> Sample | None:
-        """The sample of a request; None if there is none, and the actor was asked again."""
-        number = request.number
-        if request.incarnation == self._actors.incarnations[number]:
-            try:
-                sample = self._sample(call, number, is_late)
-            except ActorFault as fault:
-                self._answered.discard(number)
-                self._actors.restart(number, fault)
-            else:
-                self._answered.add(number)
-                return sample
-        self.ask(number)  # the actor that was asked is gone
-        return None
-
-    def _sample(self, call: Any, number: int, is_late: bool) -> Sample:
-        """The sample of a call that is done.
-
-        Raises:
-            ActorFault: the call is late or failed, or its message is not a sample.
-        """
-        if is_late:
-            raise ActorDied(f"actor {number} sent nothing for {self._timeout(number):g} s")
-        message = self._engine.result(call)
-        try:
-            return self._read(message)
-        except Exception as error:
-            raise ActorFailed(f"actor {number}: expected the message of a fragment: {error}") from error
-
-    def _timeout(self, number: int) -> float:
-        return self._timeouts[number in self._answered]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.experience.fragment import Fragment, FragmentFormat
+from rlgraph.agents.agent_graph import AgentGraph
+from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.agents.experience.messages import pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.sampler import FragmentSampler
@@ -17,6 +18,7 @@ from rlgraph.core import InputError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.environments.stepped_env import stepped
+from rlgraph.execution.values import VALUES, ValuingActor
 from rlgraph.workers.episodes import Episodes
 
 
@@ -35,6 +37,7 @@ class SamplerSpec:
         number: of the actor.
         incarnation: how often it was started again.
         begun: steps that the agent had observed before.
+        keeps_values: whether fragments have the values that acting knew; see `rlgraph.execution.values`.
     """
 
     actor: ActorSpec
@@ -49,6 +52,7 @@ class SamplerSpec:
     number: int = 0
     incarnation: int = 0
     begun: int = 0
+    keeps_values: bool = False
 
     def __call__(self) -> RemoteSampler:
         return RemoteSampler(self)
@@ -68,21 +72,35 @@ class Sample:
         episodes: return and length of each episode that ended in them.
         restarts: environments that were replaced since the sampler was started.
         dropped_steps: rows that are no steps since their environment was replaced.
-        num_bytes: size of the message.
+        message: what it was read of.
     """
 
     fragment: Fragment
     episodes: list[tuple[float, int]]
     restarts: int
     dropped_steps: int
-    num_bytes: int
+    message: bytes
 
 
 class SampleFormat:
-    """How samples become bytes, and what they are checked against when they arrive."""
+    """How samples become bytes, and what they are checked against when they arrive.
 
-    def __init__(self, fragments: FragmentFormat):
-        self._fragments = fragments
+    Args:
+        actor: what acts.
+        graph: its root component.
+        internal_state_interval: of the learner's experience.
+        keeps_values: see `SamplerSpec`.
+    """
+
+    def __init__(
+        self,
+        actor: ActorSpec,
+        graph: AgentGraph,
+        internal_state_interval: int | None = None,
+        keeps_values: bool = False,
+    ):
+        kept = VALUES if keeps_values else None
+        self._fragments = actor.fragment_format(graph, internal_state_interval, kept)
 
     def to_bytes(self, fragment: Fragment, facts: Mapping[str, Any]) -> bytes:
         message = self._fragments.to_bytes(fragment)
@@ -101,7 +119,7 @@ class SampleFormat:
             packed = arrays["fragment"].tobytes()
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"expected the message of a sampler, given {header!r} ({error})") from None
-        return Sample(self._fragments.from_bytes(packed), episodes, restarts, dropped, len(message))
+        return Sample(self._fragments.from_bytes(packed), episodes, restarts, dropped, message)
 
 
 class RemoteSampler(FragmentSampler):
@@ -116,11 +134,13 @@ class RemoteSampler(FragmentSampler):
         )
         root = spec.actor.seed
         draws = None if spec.is_first else [root, spec.number, spec.incarnation, spec.begun]
-        actor = spec.actor.build(draw_seed=draws)
+        actor = (
+            spec.actor.build(draw_seed=draws) if not spec.keeps_values else ValuingActor(spec.actor, draws)
+        )
         super().__init__(
             actor, environments, spec.length, spec.number, spec.incarnation, spec.internal_state_interval
         )
-        self._format = SampleFormat(spec.actor.fragment_format(actor.graph, spec.internal_state_interval))
+        self._format = SampleFormat(spec.actor, actor.graph, spec.internal_state_interval, spec.keeps_values)
         self._episodes = Episodes(environments.num_environments)
         self._ended: list[tuple[float, int]] = []
         self._dropped_steps = 0

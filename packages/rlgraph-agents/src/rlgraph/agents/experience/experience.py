@@ -23,19 +23,21 @@ class ExperienceKind:
     Attributes:
         kind: its class.
         shared: names of options that both take; the agent has each of them once.
-        defaults: option -> its default, a mapping; a mapping that is given overrides its keys.
+        defaults: option -> its default; where that is a mapping, one that is given overrides its keys.
     """
 
     kind: type[Experience]
     shared: tuple[str, ...] = ()
-    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self, options: Mapping[str, Any]) -> Experience:
         """The experience with these options."""
         merged = dict(options)
         for name, default in self.defaults.items():
             given = options.get(name)
-            if given is None or isinstance(given, Mapping):
+            if not isinstance(default, Mapping):
+                merged.setdefault(name, default)
+            elif given is None or isinstance(given, Mapping):
                 merged[name] = {**default, **(given or {})}
         return self.kind(**merged)
 
@@ -57,6 +59,15 @@ class Writer(Protocol):
 
     def set_state(self, state: Any) -> None:
         """Continue from what `get_state` gave."""
+
+
+def write_fragment(writer: Writer, fragment: Fragment) -> None:
+    """Take in the steps of a fragment, the next of its actor."""
+    for step in fragment.steps():
+        # An episode that was cut after the last step of a former fragment is marked here alone.
+        if len(begun := np.flatnonzero(step.begins)):
+            writer.cut(begun)
+        writer.add(step)
 
 
 class Experience(ABC):
@@ -102,7 +113,7 @@ class Experience(ABC):
     sequences: Any = None
 
     @classmethod
-    def of(cls, *shared: str, **defaults: Mapping[str, Any]) -> ExperienceKind:
+    def of(cls, *shared: str, **defaults: Any) -> ExperienceKind:
         """The kind, for an algorithm that shares these options with it, and has other defaults of some."""
         return ExperienceKind(cls, shared, defaults)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.messages import pack_message, unpack_message
+from rlgraph.agents.experience.messages import checked_array, pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import length, map_arrays
 from rlgraph.core import InputError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
 
 
 @dataclass(frozen=True)
@@ -338,30 +338,14 @@ class FragmentFormat:
                 "reached": (len(ended[0]),),
                 "internal_states": (len(range(0, steps, self._interval or steps)), number),
             }.get(name, (steps, number))
-            flat[path] = self._checked(arrays, path, (*leading, *box.shape), box)
+            flat[path] = checked_array("fragment", arrays, path, (*leading, *box.shape), box)
         return Fragment(origin, version, **self.space.unflatten_sample(flat))
 
     def _ends(self, arrays: dict[str, np.ndarray], shape: tuple[int, int]) -> Any:
-        ends = [self._checked(arrays, name, shape, BoolBox()) for name in ("terminals", "truncations")]
+        ends = [
+            checked_array("fragment", arrays, name, shape, BoolBox()) for name in ("terminals", "truncations")
+        ]
         return np.nonzero(ends[0] | ends[1])
-
-    def _checked(
-        self, arrays: dict[str, np.ndarray], path: str, shape: tuple[int, ...], box: Any
-    ) -> np.ndarray:
-        array = arrays.get(path)
-        if array is None:
-            raise InputError(f"fragment: the field {path!r} is missing; given {', '.join(arrays)}")
-        if array.shape != shape or array.dtype.kind not in box.kinds:
-            raise InputError(
-                f"fragment: {path}: expected {box.dtype}{list(shape)}, given {array.dtype}{list(array.shape)}"
-            )
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise InputError(f"fragment: {path}: a value is not finite")
-        if isinstance(box, IntBox) and array.size:
-            below = box.low is not None and (array < box.low).any()
-            if below or (box.high is not None and (array >= box.high).any()):
-                raise InputError(f"fragment: {path}: a value is outside {box!r}")
-        return array
 
 
 def _path(name: str, path: str) -> str:

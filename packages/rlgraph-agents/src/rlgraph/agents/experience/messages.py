@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import InputError
+from rlgraph.spaces import IntBox
 
 #: Kinds of numbers that a message may contain: bools, integers and floats.
 _KINDS = "biuf"
@@ -55,6 +56,37 @@ def unpack_message(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray
             f"expected the bytes of a message, given {len(message)} other bytes ({error})"
         ) from None
     return header, arrays
+
+
+def checked_array(
+    message: str, arrays: Mapping[str, np.ndarray], path: str, shape: tuple[int, ...], box: Any
+) -> np.ndarray:
+    """The array of a message at this path.
+
+    Args:
+        message: its kind, named in errors.
+        arrays: of the message.
+        path: name of the array.
+        shape: expected.
+        box: the Space of its elements.
+
+    Raises:
+        InputError: it is missing, does not fit, or has numbers that are not finite or outside their Space.
+    """
+    array = arrays.get(path)
+    if array is None:
+        raise InputError(f"{message}: the field {path!r} is missing; given {', '.join(arrays)}")
+    if array.shape != shape or array.dtype.kind not in box.kinds:
+        raise InputError(
+            f"{message}: {path}: expected {box.dtype}{list(shape)}, given {array.dtype}{list(array.shape)}"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError(f"{message}: {path}: a value is not finite")
+    if isinstance(box, IntBox) and array.size:
+        below = box.low is not None and (array < box.low).any()
+        if below or (box.high is not None and (array >= box.high).any()):
+            raise InputError(f"{message}: {path}: a value is outside {box!r}")
+    return array
 
 
 def _padding(size: int) -> int:

@@ -77,6 +77,20 @@ class Replay(Experience):
 
         return Sequences(self.memory, discount=self.discount, n_step=self.n_step, update_spec=self.updates)
 
+    def options_of_shard(self, count: int) -> dict[str, Any]:
+        """The options of a replay that keeps one of `count` parts of what this one keeps.
+
+        Raises:
+            SpecError: the memory was given as an object, of which there is one.
+        """
+        given = {"type": self._memory_spec} if isinstance(self._memory_spec, str) else self._memory_spec or {}
+        if not isinstance(given, Mapping):
+            raise SpecError(
+                f"expected a mapping, so that there may be several, given {given!r}", path="memory_spec"
+            )
+        memory = {**given, "capacity": -(-self.room // count)}
+        return {"discount": self.discount, "n_step": self.n_step, "memory_spec": memory}
+
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         return (*FIELDS, "discounts") if self.n_step > 1 else FIELDS
 

@@ -1,5 +1,5 @@
 """Execution on Ray. Importing this does not import Ray; starting actors does."""
 
-from rlgraph.execution.ray.executors import ImpalaExecutor, SyncBatchExecutor
+from rlgraph.execution.ray.executors import ApexExecutor, ImpalaExecutor, SyncBatchExecutor
 
-__all__ = ["ImpalaExecutor", "SyncBatchExecutor"]
+__all__ = ["ApexExecutor", "ImpalaExecutor", "SyncBatchExecutor"]

@@ -48,13 +48,14 @@ class RayEngine(Engine):
                     f"expected the address of a running Ray cluster, given {address!r} ({error})",
                     path="engine.address",
                 ) from None
-        options = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor, "max_restarts": 0}
-        self._host = self._ray.remote(_Host).options(**options)
+        self._host = self._ray.remote(_Host)
+        self._resources = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor}
         self._names: dict[Any, str] = {}
         self._actors: dict[Any, str] = {}
 
-    def start(self, make: bytes, name: str) -> Any:
-        actor = self._host.remote(make)
+    def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
+        resources = dict.fromkeys(self._resources, 0) if is_light else self._resources
+        actor = self._host.options(**resources, max_restarts=0).remote(make)
         self._actors[actor] = name
         return actor
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from rlgraph.execution import impala, sync_batch
+from rlgraph.execution import apex, impala, sync_batch
 
 
 class SyncBatchExecutor(sync_batch.SyncBatchExecutor):
     __doc__ = sync_batch.SyncBatchExecutor.__doc__
+    default_engine = "ray"
+
+
+class ApexExecutor(apex.ApexExecutor):
+    __doc__ = apex.ApexExecutor.__doc__
     default_engine = "ray"
 
 

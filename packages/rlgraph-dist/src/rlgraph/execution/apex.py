@@ -1,0 +1,162 @@
+"""Ape-X (Horgan et al., 2018): actors fill a memory in several places, the learner learns from batches drawn there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.core import SpecError
+from rlgraph.execution.executor import Executor
+from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
+from rlgraph.execution.sampling import Sample
+from rlgraph.execution.shards import Shards
+from rlgraph.workers.run_schedule import RunSchedule
+from rlgraph.workers.worker import check_number
+
+
+class ApexExecutor(Executor):
+    """Every actor is always asked for its next fragments; these go to replay shards, of which batches are drawn ahead.
+
+    Sampling and learning keep the rate of the agent's ``update_spec``: an update waits for the steps that make it due,
+    and an actor whose fragments were not taken in yet waits for the updates.
+
+    Args:
+        replay_shards: parts of the memory, each in a place of its own; not more than there are actors.
+        batches_ahead: batches that are drawn before the learner needs them.
+        requests_per_actor: fragments that each actor is asked for ahead.
+        weights_interval: updates between two messages of weights, at least.
+        options: see `Executor`.
+
+    Raises:
+        SpecError: an option is wrong, or the agent has no prioritized memory of transitions.
+    """
+
+    takes_old_weights = keeps_values = True
+
+    def __init__(
+        self,
+        agent: Any = None,
+        env_spec: Any = None,
+        *,
+        replay_shards: int = 4,
+        batches_ahead: int = 2,
+        requests_per_actor: int = 2,
+        weights_interval: int = 1,
+        **options: Any,
+    ):
+        for name, value in (
+            ("replay_shards", replay_shards),
+            ("batches_ahead", batches_ahead),
+            ("requests_per_actor", requests_per_actor),
+            ("weights_interval", weights_interval),
+        ):
+            check_number(name, value)
+        super().__init__(agent, env_spec, **options)
+        experience = self.agent.learner.experience
+        if type(experience) is not Replay or not experience.is_prioritized:
+            raise SpecError(
+                f"expected an agent with a prioritized memory of transitions, given {type(self.agent).__name__} with "
+                "another experience: set its memory_spec.type to 'prioritized_replay', or take 'sync_batch'",
+                path="executor_spec.type",
+            )
+        self.replay_shards, self.batches_ahead = min(replay_shards, self.actors), batches_ahead
+        self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval
+        self._experience = experience
+        self._shard_options = experience.options_of_shard(self.replay_shards)
+        self._shards: Shards | None = None
+        #: Restarts of shards that were ended.
+        self._earlier_shard_restarts = 0
+        #: Samples that were received and not taken in yet.
+        self._queue: list[Sample] = []
+        #: Steps that the shards were sent, and the updates done when weights were sent last.
+        self._sent_steps, self._sent_weights = 0, 0
+
+    @property
+    def shard_restarts(self) -> int:
+        """How often shards were started again."""
+        return self._earlier_shard_restarts + (0 if self._shards is None else self._shards.restarts)
+
+    def metrics(self) -> dict[str, float]:
+        return {**super().metrics(), "shard_restarts": float(self.shard_restarts)}
+
+    def terminate(self) -> None:
+        self._earlier_shard_restarts = self.shard_restarts
+        shards, self._shards, self._queue = self._shards, None, []
+        if shards is not None:
+            shards.close()
+        super().terminate()
+
+    def _learn(self, schedule: RunSchedule) -> None:
+        agent = self.agent
+        agent.set_progress(schedule.fraction)
+        shards = self._started()
+        with self._monitor.waiting():
+            sample = self._take()
+        self._count(sample, schedule)
+        agent.learner.count(sample.fragment)
+        shards.insert(sample)
+        self._sent_steps += int(sample.fragment.valid.sum())
+        if (results := self._do_due(shards)) is not None:
+            schedule.report.add_update(results)
+            schedule.stop_if(self._listeners.tell("on_update", self, results))
+
+    def _take(self) -> Sample:
+        """The next sample; its actor is asked for another one."""
+        requests = self._start()
+        while not self._queue:
+            self._queue = requests.receive()
+        sample = self._queue.pop(0)
+        if self.agent.updates - self._sent_weights >= self.weights_interval:
+            self._send_weights()
+        requests.ask(sample.fragment.origin.actor)
+        return sample
+
+    def _do_due(self, shards: Shards) -> dict[str, float] | None:
+        """The updates that the steps so far have made due; the results of the last one."""
+        learner, least, results = self.agent.learner, self._experience.updates.steps_before_update, None
+        while number := self._experience.take_due(learner.steps):
+            # Shards of a resumed run begin empty.
+            for _ in range(number if self._sent_steps >= least else 0):
+                with self._monitor.waiting("batch_wait"):
+                    drawn = shards.take(float(learner.progress))
+                if drawn is None:
+                    break
+                results, priorities = learner.update_on_drawn(drawn.batch.records)
+                shards.update(drawn, priorities)
+                self._monitor.learned(self._experience.batch_size)
+        return results
+
+    def _started(self) -> Shards:
+        """The shards; they and the actors are started unless they run."""
+        if self._shards is None:
+            learner, requests = self.agent.learner, self._start()
+            assert self._engine is not None
+            self._shards = Shards(
+                self._engine,
+                self._shard_spec,
+                self.replay_shards,
+                self.max_actor_restarts,
+                BatchFormat(self._experience, learner.spec),
+                self.batches_ahead,
+                *self._timeouts,
+            )
+            self._sent_steps = 0
+            self._send_weights()
+            for number in [*range(self.actors)] * self.requests_per_actor:
+                requests.ask(number)
+        return self._shards
+
+    def _shard_spec(self, number: int, incarnation: int) -> ShardSpec:
+        return ShardSpec(
+            self.agent.learner.spec,
+            self._shard_options,
+            self._experience.batch_size,
+            number,
+            incarnation,
+            self.agent.timesteps,
+            self._sampler_spec["keeps_values"],
+        )
+
+    def _send_weights(self) -> None:
+        self._sent_weights = self.agent.updates
+        super()._send_weights()

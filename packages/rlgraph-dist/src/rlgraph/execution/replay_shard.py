@@ -1,0 +1,187 @@
+"""A part of a replay memory in another place: fragments go in, batches come out, priorities go back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.agents.experience.experience import write_fragment
+from rlgraph.agents.experience.messages import checked_array, pack_message, unpack_message
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.components import PrioritizedReplay
+from rlgraph.core import InputError, RandomStreams, executor_class
+from rlgraph.execution.sampling import SampleFormat
+from rlgraph.execution.values import ValuedWriter, initial_errors
+from rlgraph.spaces import Dict, FloatBox, IntBox, from_spec
+
+#: The random streams of shards are numbered from here, after those of actors.
+_FIRST_STREAM = 1 << 16
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a shard draws.
+
+    Attributes:
+        records: fields ``[B, ...]``, with ``"importance_weights" [B]`` among them.
+        indices: where they are in the shard, [B].
+        inserted: records that the shard had taken in before.
+    """
+
+    records: dict[str, Any]
+    indices: np.ndarray
+    inserted: int
+
+
+class BatchFormat:
+    """How batches become bytes, and what they are checked against when they arrive.
+
+    Args:
+        replay: what they are drawn from.
+        actor: whose fragments it keeps.
+    """
+
+    def __init__(self, replay: Replay, actor: ActorSpec):
+        graph, actions = actor.make_graph(), from_spec(actor.action_space)
+        spaces = replay.input_spaces(graph.seen_space(actor.raw_space), actions, None)
+        #: The Space of records.
+        self.records: Dict = spaces["records"]
+        fields = {
+            **self.records.without_ranks(),
+            "importance_weights": FloatBox(0.0, 1.0),
+            "indices": IntBox(0, None),
+        }
+        self._space = Dict(fields)
+
+    def to_bytes(self, batch: Batch) -> bytes:
+        """The batch as a message."""
+        arrays = self._space.flatten_sample({**batch.records, "indices": batch.indices})
+        return pack_message({"inserted": batch.inserted}, arrays)
+
+    def from_bytes(self, message: bytes) -> Batch | None:
+        """The batch of a message; None if the shard was empty.
+
+        Raises:
+            InputError: the message is not a batch; says what is wrong.
+        """
+        header, arrays = unpack_message(message)
+        inserted = header.get("inserted")
+        if not isinstance(inserted, int):
+            raise InputError(f"expected the message of a shard, given {header!r}")
+        if inserted == 0:
+            return None
+        size = len(arrays.get("indices", ()))
+        flat = {
+            path: checked_array("batch", arrays, path, (size, *box.shape), box)
+            for path, box in self._space.flatten().items()
+        }
+        fields = self._space.unflatten_sample(flat)
+        return Batch(fields, fields.pop("indices"), inserted)
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """Describes a shard; picklable. Called without arguments it makes one.
+
+    Attributes:
+        actor: whose fragments it keeps.
+        replay: options of its `Replay`.
+        batch_size: records of a batch.
+        number: of the shard.
+        incarnation: how often it was started again.
+        begun: steps that the agent had observed before.
+        keeps_values: whether fragments have the values that acting knew, of which priorities are computed.
+    """
+
+    actor: ActorSpec
+    replay: Mapping[str, Any]
+    batch_size: int
+    number: int = 0
+    incarnation: int = 0
+    begun: int = 0
+    keeps_values: bool = False
+
+    def __call__(self) -> ReplayShard:
+        return ReplayShard(self)
+
+
+class ReplayShard:
+    """Keeps the transitions of some actors, on NumPy: no framework is imported."""
+
+    def __init__(self, spec: ShardSpec):
+        self._replay, self._dtype = Replay(**spec.replay), spec.actor.dtype
+        self._batches = BatchFormat(self._replay, spec.actor)
+        self._keeps_values = spec.keeps_values
+        self._samples = SampleFormat(spec.actor, spec.actor.make_graph(), keeps_values=spec.keeps_values)
+        self._batch_size = np.array(spec.batch_size)
+        memory = self._replay.memory
+        assert isinstance(memory, PrioritizedReplay)
+        self._capacity = memory.capacity
+        #: Of the memory.
+        self.executor = executor = executor_class("numpy")(
+            memory,
+            {
+                "records": self._batches.records,
+                "num_records": IntBox(1, None),
+                "time_percentage": FloatBox(0.0, 1.0),
+                "indices": IntBox(0, None, add_batch_rank=True),
+                "errors": FloatBox(add_batch_rank=True),
+            },
+            backend="numpy",
+            execution_spec={"seed": spec.actor.seed, "dtype": self._dtype},
+        )
+        streams = RandomStreams([spec.actor.seed, _FIRST_STREAM + spec.number, spec.incarnation, spec.begun])
+        self._insert_records = executor.program("insert_records")
+        self._get_records = executor.program("get_records", streams)
+        self._update_records = executor.program("update_records")
+        #: Actor -> its incarnation, and what turns its steps into transitions.
+        self._writers: dict[int, tuple[int, Any]] = {}
+        #: Records taken in so far.
+        self.inserted = 0
+
+    def insert(self, message: bytes) -> bytes:
+        """Take in a sample, a message of `SampleFormat`."""
+        fragment = self._samples.from_bytes(message).fragment
+        origin = fragment.origin
+        incarnation, writer = self._writers.get(origin.actor, (-1, None))
+        if writer is None or incarnation != origin.incarnation:  # what waits of an older one is lost
+            writer = self._replay.make_writer(self._insert, self._dtype)
+            writer = ValuedWriter(writer) if self._keeps_values else writer
+            self._writers[origin.actor] = origin.incarnation, writer
+        write_fragment(writer, fragment)
+        return pack_message({"inserted": self.inserted}, {})
+
+    def _insert(self, records: dict[str, Any]) -> None:
+        number, errors = len(records["rewards"]), np.empty(0)
+        if self._keeps_values:
+            records, errors = initial_errors(records, self._replay.discount)
+        self._insert_records(records)
+        if len(known := np.flatnonzero(np.isfinite(errors))):  # others keep the largest priority so far
+            self._update_records((self.inserted + known) % self._capacity, errors[known])
+        self.inserted += number
+
+    def draw(self, message: bytes) -> bytes:
+        """A batch, a message of `BatchFormat`; `message` has the ``progress`` of training."""
+        header, _ = unpack_message(message)
+        if not self.inserted:
+            return pack_message({"inserted": 0}, {})
+        progress = np.asarray(header["progress"], self._dtype)
+        records, indices, weights = self._get_records(self._batch_size, progress)
+        fields = {**records, "importance_weights": np.asarray(weights, self._dtype)}
+        return self._batches.to_bytes(Batch(fields, indices, self.inserted))
+
+    def update(self, message: bytes) -> bytes:
+        """Set priorities; `message` has the ``indices`` and ``priorities`` [B], and ``inserted`` of their batch.
+
+        Records that were overwritten since keep their priorities.
+        """
+        header, arrays = unpack_message(message)
+        indices, since = arrays["indices"], self.inserted - int(header["inserted"])
+        # Places that were written since the batch was drawn, counted from the first of them.
+        kept = (indices - int(header["inserted"])) % self._capacity >= since
+        self._update_records(indices[kept], arrays["priorities"][kept])
+        return b""

@@ -1,0 +1,136 @@
+"""The replay shards of an executor, as the learner sees them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.experience.messages import pack_message
+from rlgraph.execution.actors import Actors
+from rlgraph.execution.engine import Engine, Hosted
+from rlgraph.execution.replay_shard import Batch, BatchFormat
+from rlgraph.execution.requests import Calls
+from rlgraph.execution.sampling import Sample
+
+#: Calls that are under way at most, before the learner waits for answers.
+MOST_CALLS = 64
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A batch and where it was drawn.
+
+    Attributes:
+        shard: number of the shard.
+        incarnation: how often that had been started again.
+        batch: the records.
+    """
+
+    shard: int
+    incarnation: int
+    batch: Batch
+
+
+class Shards:
+    """Sends samples to shards, asks them for batches ahead, and gives priorities back.
+
+    An actor's samples all go to one shard. Batches are drawn from the shards in turn. A shard that fails is started
+    again, empty; what was sent to it is lost.
+
+    Args:
+        engine: where they live.
+        make: ``(number, incarnation)`` -> what makes a shard there.
+        count: number of shards.
+        max_restarts: how often they may be started again, all together.
+        batches: how batches are read.
+        batches_ahead: number of batches that are asked for ahead.
+        start_timeout, timeout: seconds until the first answer of a shard, and until any other.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        make: Callable[[int, int], Callable[[], Hosted]],
+        count: int,
+        max_restarts: int,
+        batches: BatchFormat,
+        batches_ahead: int,
+        start_timeout: float,
+        timeout: float,
+    ):
+        self._actors = Actors(engine, make, count, max_restarts, "replay shard", is_light=True)
+        self._calls = Calls(engine, self._actors, self._read, start_timeout, timeout)
+        self._format, self._ahead = batches, batches_ahead
+        #: Batches that are here.
+        self._here: deque[Drawn] = deque()
+        #: Batches that were asked for and are not here, and the shard that is asked next.
+        self._asked, self._next = 0, 0
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    @property
+    def restarts(self) -> int:
+        """How often shards were started again."""
+        return self._actors.restarts
+
+    def insert(self, sample: Sample) -> None:
+        """Send a sample to the shard of its actor."""
+        self._calls.call(sample.fragment.origin.actor % len(self), "insert", sample.message)
+        self._receive(waits=len(self._calls) > MOST_CALLS)
+
+    def take(self, progress: float) -> Drawn | None:
+        """The next batch; None if all shards are empty.
+
+        Args:
+            progress: how much of training is done, 0 to 1.
+
+        Raises:
+            TooManyRestarts: shards failed more often than is allowed.
+        """
+        misses = 0
+        while not self._here:
+            if misses >= len(self) + self._ahead:
+                return None
+            self._ask(progress)
+            misses += self._receive(waits=True)
+        drawn = self._here.popleft()
+        self._ask(progress)
+        return drawn
+
+    def update(self, drawn: Drawn, priorities: np.ndarray) -> None:
+        """Give the priorities ``[B]`` of a batch back to its shard, if that lives on."""
+        if drawn.incarnation == self._actors.incarnations[drawn.shard]:
+            arrays = {"indices": drawn.batch.indices, "priorities": priorities}
+            self._calls.call(drawn.shard, "update", pack_message({"inserted": drawn.batch.inserted}, arrays))
+
+    def close(self) -> None:
+        """End all shards."""
+        self._actors.close()
+
+    def _ask(self, progress: float) -> None:
+        """Ask for batches, in turn."""
+        message = pack_message({"progress": progress}, {})
+        while self._asked + len(self._here) < self._ahead:
+            self._calls.call(self._next, "draw", message)
+            self._asked, self._next = self._asked + 1, (self._next + 1) % len(self)
+
+    def _receive(self, waits: bool) -> int:
+        """Take in answers; how many batches did not come, since a shard was empty or failed."""
+        misses = 0
+        for answer in self._calls.answers(waits):
+            if answer.method == "draw":
+                self._asked -= 1
+                if isinstance(answer.value, Batch):
+                    self._here.append(Drawn(answer.number, answer.incarnation, answer.value))
+                else:
+                    misses += 1
+        return misses
+
+    def _read(self, method: str, message: bytes) -> Any:
+        """What a shard answered: a batch, or that it did what it was told."""
+        return (method == "draw" and self._format.from_bytes(message)) or True
