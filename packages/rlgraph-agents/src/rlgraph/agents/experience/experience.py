@@ -159,7 +159,7 @@ class Experience(ABC):
         return sum(lengths)
 
     def sequences_of(self, environments: int) -> int:
-        """The number of sequences in a rollout of so many environments; 0: there are none."""
+        """The number of sequences in a rollout of this number of environments; 0: records are no sequences."""
         return 0
 
     def take(self, version: int) -> Fragment:

@@ -363,8 +363,8 @@ def graph_fn(
         space_of: the name of an argument: its Space in the present call is passed before the first argument (after the
             path of a split call; it is then the Space of the leaf). Calls may differ in batch and time ranks, and only
             the Space tells which axis is time. It has no elementwise bounds.
-        same_ranks: declares that a host function returns as many rows as it is given, so that its outputs can be used
-            with other values of the same batch. Otherwise their number of rows is unknown.
+        same_ranks: a host function's outputs have as many rows as its inputs, so they can be used with other values
+            of the same batch. Without it their number of rows is unknown.
         name: its name; default: the function's.
         component: add the function to this instance instead of to a class; for use in its ``__init__``.
         flatten_ops: True, or names of arguments: a container is passed as a dict of its leaves by path
