@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from rlgraph.components import LSTM, Adam, Dense, NeuralNetwork, QPolicy, Synchronizer
+from rlgraph.components import Adam, Dense, QPolicy, Synchronizer
 from rlgraph.core import BuildError, Component, GraphExecutor, InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.torch import ModuleComponent
@@ -508,28 +508,6 @@ def test_sequences():
         np.testing.assert_allclose(one, other.detach().numpy(), atol=1e-6)
     shown = executor.built.value_of(executor.built.graph.results_of("evaluate"))
     assert str(shown) == "(float32[B, T, 3], float32[B, 3])"
-
-
-@pytest.mark.parametrize("is_first", [True, False])
-def test_a_module_without_time_beside_a_recurrent_layer(is_first):
-    """One network takes steps and sequences, and the module, which fails with a time rank, sees ``[B, ...]``."""
-    module = nn.Sequential(nn.Unflatten(1, (1, 4)), nn.Conv1d(1, 2, 3), nn.Flatten())
-    layers = [ModuleComponent(module, scope="body"), LSTM(4, scope="lstm")]
-    sequences = STATES.with_extra_ranks(True, True, time_major=True)
-    executor = GraphExecutor(
-        NeuralNetwork(layers if is_first else layers[::-1], scope="network"),
-        {"call_with_states.inputs": STATES, "call.inputs": sequences}
-        | {"internal_states": Dict(lstm=LSTM(4).internal_states_space)},
-        backend="torch",
-        api_methods=["call", "call_with_states"],
-    )
-    x = RNG.normal(size=(5, 6, 4)).astype(np.float32)
-    states = {"lstm": (np.zeros((6, 4), np.float32),) * 2}
-    found = executor.execute("call", x, states)
-    for t in range(5):
-        step = executor.execute("call_with_states", x[t], states)
-        states = step["internal_states"]
-        np.testing.assert_allclose(found[t], step["output"], atol=1e-6)
 
 
 @pytest.mark.parametrize(
