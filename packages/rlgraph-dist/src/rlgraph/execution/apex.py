@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
@@ -53,6 +54,12 @@ class ApexExecutor(Executor):
             check_number(name, value)
         super().__init__(agent, env_spec, **options)
         experience = self.agent.learner.experience
+        if isinstance(experience, Sequences):
+            raise SpecError(
+                f"expected a network without memory, since replay shards keep transitions, given {type(self.agent).__name__} "
+                "with recurrent layers: take 'sync_batch'",
+                path="executor_spec.type",
+            )
         if type(experience) is not Replay or not experience.is_prioritized:
             raise SpecError(
                 f"expected an agent with a prioritized memory of transitions, given {type(self.agent).__name__} with "
