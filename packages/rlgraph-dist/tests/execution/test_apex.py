@@ -252,7 +252,7 @@ def test_an_agent_without_priorities_is_refused(changed):
 
 
 def test_a_recurrent_agent_is_refused_with_what_takes_it():
-    memory = {"type": "sequence_replay", "capacity": 200, "sequence_length": 4}
+    memory = {"type": "sequence_replay", "capacity": 200, "sequence_length": 4, "burn_in": 1}
     spec = {**APEX, "network_spec": [{"type": "lstm", "units": 4}], "memory_spec": memory}
     with pytest.raises(SpecError, match=r"type: expected a network without memory, .* take 'sync_batch'"):
         make(spec)

@@ -69,7 +69,10 @@ def subjects():
 
 
 #: Agents whose parts are all those of `ppo`, and the rows that have more than these parts in them.
-LIKE_PPO, OF_EACH = ("a2c", "bc", "impala"), ("learning/categories", "learning/data_sets", "learning/same_seed")
+LIKE_PPO, OF_EACH = (
+    ("a2c", "bc", "impala"),
+    ("learning/categories", "learning/data_sets", "learning/same_seed"),
+)
 
 
 def rows_of_others():

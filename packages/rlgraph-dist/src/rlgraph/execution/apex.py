@@ -56,8 +56,8 @@ class ApexExecutor(Executor):
         experience = self.agent.learner.experience
         if isinstance(experience, Sequences):
             raise SpecError(
-                f"expected a network without memory, since replay shards keep transitions, given {type(self.agent).__name__} "
-                "with recurrent layers: take 'sync_batch'",
+                "expected a network without memory, since replay shards keep transitions, given "
+                f"{type(self.agent).__name__} with recurrent layers: take 'sync_batch'",
                 path="executor_spec.type",
             )
         if type(experience) is not Replay or not experience.is_prioritized:
