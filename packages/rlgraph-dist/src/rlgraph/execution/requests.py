@@ -98,8 +98,11 @@ class Calls:
             TooManyRestarts: actors failed more often than is allowed.
         """
         if incarnation == self._actors.incarnations[number]:
-            self._answered.discard(number)
-            self._actors.restart(number, fault)
+            self._restart(number, fault)
+
+    def _restart(self, number: int, fault: ActorFault) -> None:
+        self._answered.discard(number)
+        self._actors.restart(number, fault)
 
     def _answer(self, key: Any, call: _Call, is_late: bool) -> Answer:
         number, value = call.number, None
@@ -107,7 +110,7 @@ class Calls:
             try:
                 value = self._value(key, call, is_late)
             except ActorFault as fault:
-                self.fail(number, call.incarnation, fault)
+                self._restart(number, fault)
             else:
                 self._answered.add(number)
         return Answer(number, call.incarnation, call.method, value, call.about)
