@@ -31,7 +31,7 @@ from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.worker import Worker
 
 #: Folders inside that are written into.
-FOLDERS = ("checkpoints", "tensorboard", "wandb")
+FOLDERS = ("actors", "checkpoints", "tensorboard", "wandb")
 
 
 class Scalars(Protocol):
@@ -49,6 +49,7 @@ class RunFolder(Callback):
     * ``graph.svg``, ``graph.png``: component graph
     * ``metrics.csv``, ``metrics.jsonl``, ``episodes.csv``, ``evaluations.jsonl``, ``tensorboard/``: metrics
     * ``checkpoints/``: the best policy and the latest full checkpoints
+    * ``actors/``: logs of actors in other processes that failed
     * ``curve.png``: learning curve
     * ``result.json``: the outcome
 

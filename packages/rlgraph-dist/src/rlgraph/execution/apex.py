@@ -142,6 +142,7 @@ class ApexExecutor(Executor):
                 BatchFormat(self._experience, learner.spec),
                 self.batches_ahead,
                 *self._timeouts,
+                self._log_folder,
             )
             self._sent_steps = 0
             self._send_weights()

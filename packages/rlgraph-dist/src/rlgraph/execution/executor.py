@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
@@ -16,7 +17,8 @@ from rlgraph.environments.factory import is_instance
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine
+from rlgraph.execution.engine import Demand, Engine
+from rlgraph.execution.host import packed
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
@@ -55,6 +57,8 @@ class Executor(Worker):
     default_engine: ClassVar[str] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
+    #: Fragments that each actor is asked for ahead.
+    requests_per_actor: int = 1
     #: Whether fragments are to have the values that acting knew.
     keeps_values: ClassVar[bool] = False
 
@@ -205,9 +209,7 @@ class Executor(Worker):
     def _start(self) -> Requests:
         """The requests of the actors, which are started unless they run."""
         if self._requests is None:
-            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
-            self.agent.learner.expect_new_actors()
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
@@ -219,9 +221,25 @@ class Executor(Worker):
                     begun=begun,
                 )
 
-            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts)
+            packed(make(0, 0), "executor")  # what cannot be sent is refused before anything starts
+            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
+            engine.check_room(self._demand())
+            self.agent.learner.expect_new_actors()
+            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts, folder=self._log_folder)
             self._requests = Requests(engine, self._actors, self._format.from_bytes, *self._timeouts)
         return self._requests
+
+    @property
+    def _log_folder(self) -> Path | None:
+        """Where the logs of actors that failed are written."""
+        return None if self.folder is None else self.folder / "actors"
+
+    def _demand(self) -> Demand:
+        """What the engine is going to need."""
+        fragment = self._format.num_bytes(self._sampler_spec["length"], self.envs_per_actor)
+        # A fragment that is read lies there beside those that are under way; so does a message of weights.
+        requests, weights = self.requests_per_actor + 1, len(self.agent.learner.weights_message())
+        return Demand(self.actors, self.actors * requests * fragment + (requests + 1) * weights)
 
     def _send_weights(self) -> None:
         """Give the newest weights to actors that are asked from now on."""

@@ -106,6 +106,10 @@ class SampleFormat:
         message = self._fragments.to_bytes(fragment)
         return pack_message(facts, {"fragment": np.frombuffer(message, np.uint8)})
 
+    def num_bytes(self, steps: int, slots: int) -> int:
+        """About the size of a message with so many steps."""
+        return self._fragments.num_bytes(steps, slots)
+
     def from_bytes(self, message: bytes) -> Sample:
         """The sample of a message.
 

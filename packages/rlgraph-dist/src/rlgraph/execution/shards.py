@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine, Hosted
+from rlgraph.execution.engine import Engine
+from rlgraph.execution.host import Hosted
 from rlgraph.execution.replay_shard import Batch, BatchFormat
 from rlgraph.execution.requests import Calls
 from rlgraph.execution.sampling import Sample
@@ -49,6 +51,7 @@ class Shards:
         batches: how batches are read.
         batches_ahead: number of batches that are asked for ahead.
         start_timeout, timeout: seconds until the first answer of a shard, and until any other.
+        folder: see `Actors`.
     """
 
     def __init__(
@@ -61,8 +64,9 @@ class Shards:
         batches_ahead: int,
         start_timeout: float,
         timeout: float,
+        folder: Path | None = None,
     ):
-        self._actors = Actors(engine, make, count, max_restarts, "replay shard", is_light=True)
+        self._actors = Actors(engine, make, count, max_restarts, "replay shard", True, folder)
         self._calls = Calls(engine, self._actors, self._read, start_timeout, timeout)
         self._format, self._ahead = batches, batches_ahead
         #: Batches that are here.
