@@ -251,6 +251,13 @@ def test_an_agent_without_priorities_is_refused(changed):
         make({**APEX, **changed})
 
 
+def test_a_recurrent_agent_is_refused_with_what_takes_it():
+    memory = {"type": "sequence_replay", "capacity": 200, "sequence_length": 4, "burn_in": 1}
+    spec = {**APEX, "network_spec": [{"type": "lstm", "units": 4}], "memory_spec": memory}
+    with pytest.raises(SpecError, match=r"type: expected a network without memory, .* take 'sync_batch'"):
+        make(spec)
+
+
 def test_dqn_with_priorities_is_taken():
     assert make({**APEX, "type": "dqn", "memory_spec": PRIORITIZED}).execute(steps=128).updates == 17
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
@@ -56,6 +57,12 @@ class ApexExecutor(Executor):
         )
         super().__init__(agent, env_spec, **options)
         experience = self.agent.learner.experience
+        if isinstance(experience, Sequences):
+            raise SpecError(
+                "expected a network without memory, since replay shards keep transitions, given "
+                f"{type(self.agent).__name__} with recurrent layers: take 'sync_batch'",
+                path="executor_spec.type",
+            )
         if type(experience) is not Replay or not experience.is_prioritized:
             raise SpecError(
                 f"expected an agent with a prioritized memory of transitions, given {type(self.agent).__name__} with "
@@ -89,13 +96,13 @@ class ApexExecutor(Executor):
             shards.close()
         super().terminate()
 
-    def _learn(self, schedule: RunSchedule) -> None:
+    def training_step(self, schedule: RunSchedule) -> None:
         agent = self.agent
         agent.set_progress(schedule.fraction)
         shards = self._started()
-        with self._monitor.waiting():
+        with self.monitor.waiting():
             sample = self._take()
-        self._count(sample, schedule)
+        self.count(sample, schedule)
         agent.learner.count(sample.fragment)
         shards.insert(sample)
         self._sent_steps += int(sample.fragment.valid.sum())
@@ -105,12 +112,12 @@ class ApexExecutor(Executor):
 
     def _take(self) -> Sample:
         """The next sample; its actor is asked for another one."""
-        requests = self._start()
+        requests = self.start_actors()
         while not self._queue:
             self._queue = requests.receive()
         sample = self._queue.pop(0)
         if self.agent.updates - self._sent_weights >= self.weights_interval:
-            self._send_weights()
+            self.send_weights()
         requests.ask(sample.fragment.origin.actor)
         return sample
 
@@ -120,22 +127,21 @@ class ApexExecutor(Executor):
         while number := self._experience.take_due(learner.steps):
             # Shards of a resumed run begin empty.
             for _ in range(number if self._sent_steps >= least else 0):
-                with self._monitor.waiting("batch_wait"):
+                with self.monitor.waiting("batch_wait"):
                     drawn = shards.take(float(learner.progress))
                 if drawn is None:
                     break
                 results, priorities = learner.update_on_drawn(drawn.batch.records)
                 shards.update(drawn, priorities)
-                self._monitor.learned(self._experience.batch_size)
+                self.monitor.learned(self._experience.batch_size)
         return results
 
     def _started(self) -> Shards:
         """The shards; they and the actors are started unless they run."""
         if self._shards is None:
-            learner, requests = self.agent.learner, self._start()
-            assert self._engine is not None
+            learner, requests = self.agent.learner, self.start_actors()
             self._shards = Shards(
-                self._engine,
+                self.engine,
                 self._shard_spec,
                 self.replay_shards,
                 self.max_actor_restarts,
@@ -145,7 +151,7 @@ class ApexExecutor(Executor):
                 self._log_folder,
             )
             self._sent_steps = 0
-            self._send_weights()
+            self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
         return self._shards
@@ -161,6 +167,6 @@ class ApexExecutor(Executor):
             self._sampler_spec["keeps_values"],
         )
 
-    def _send_weights(self) -> None:
+    def send_weights(self) -> None:
         self._sent_weights = self.agent.updates
-        super()._send_weights()
+        super().send_weights()

@@ -34,6 +34,8 @@ FRAGMENT_LENGTH = 16
 class Executor(Worker):
     """Trains an agent with the steps of several actors. Callbacks get all events but ``on_step``.
 
+    A subclass says in `training_step` when actors are asked and when the agent learns.
+
     Args:
         agent: an agent, or the spec of one.
         env_spec: what each actor makes its environments from: a spec, or an importable function.
@@ -122,7 +124,8 @@ class Executor(Worker):
         self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
         self._engine_spec, self.actors = engine, actors
-        self._monitor = Monitor()
+        #: What `metrics` reports.
+        self.monitor = Monitor()
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
@@ -188,7 +191,7 @@ class Executor(Worker):
         return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
 
     def metrics(self) -> dict[str, float]:
-        return self._monitor.take(self.actor_restarts)
+        return self.monitor.take(self.actor_restarts)
 
     def terminate(self) -> None:
         """End the actors, and the engine if it was made here."""
@@ -206,8 +209,14 @@ class Executor(Worker):
         """Whether the actors run."""
         return self._requests is not None
 
-    def _start(self) -> Requests:
-        """The requests of the actors, which are started unless they run."""
+    @property
+    def engine(self) -> Engine:
+        """Where the actors run, once they are started."""
+        assert self._engine is not None
+        return self._engine
+
+    def start_actors(self) -> Requests:
+        """Start the actors unless they run; returns what asks them for fragments."""
         if self._requests is None:
             begun, limit = self.agent.timesteps, self._limit
 
@@ -241,10 +250,10 @@ class Executor(Worker):
         requests, weights = self.requests_per_actor + 1, len(self.agent.learner.weights_message())
         return Demand(self.actors, self.actors * requests * fragment + (requests + 1) * weights)
 
-    def _send_weights(self) -> None:
+    def send_weights(self) -> None:
         """Give the newest weights to actors that are asked from now on."""
-        assert self._engine is not None
-        self._start().weights = self._engine.share(self.agent.learner.weights_message())
+        requests = self.start_actors()
+        requests.weights = self.engine.share(self.agent.learner.weights_message())
 
     def _limit_episodes(self, limit: int | None) -> None:
         if limit != self._limit:
@@ -253,10 +262,10 @@ class Executor(Worker):
 
     # Steps.
 
-    def _count(self, sample: Sample, schedule: RunSchedule) -> None:
+    def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
         done = int(sample.fragment.valid.sum())
-        self._monitor.add(self.agent.updates - sample.fragment.version, done, len(sample.message))
+        self.monitor.add(self.agent.updates - sample.fragment.version, done, len(sample.message))
         schedule.done += done
         self.timesteps += done
         self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps
@@ -279,17 +288,17 @@ class Executor(Worker):
                 path="use_exploration",
             )
         while not schedule.is_over:
-            self._learn(schedule)
+            self.training_step(schedule)
             if schedule.done >= schedule.next_event:
                 self._do_what_is_due(schedule)
         if schedule.report.is_new(schedule.done):
             self._listeners.tell("on_report", self, schedule.report.take(schedule.done))
 
     @abstractmethod
-    def _learn(self, schedule: RunSchedule) -> None:
+    def training_step(self, schedule: RunSchedule) -> None:
         """Take in the next samples and learn from them."""
 
-    def _update(self, fragments: list[Fragment], schedule: RunSchedule) -> None:
+    def learn_from(self, fragments: list[Fragment], schedule: RunSchedule) -> None:
         """The updates that fragments make due."""
         results = self.agent.learner.learn_from(fragments)
         if results is not None:

@@ -51,25 +51,25 @@ class ImpalaExecutor(Executor):
         self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval
         self._queue: list[Sample] = []
 
-    def _learn(self, schedule: RunSchedule) -> None:
+    def training_step(self, schedule: RunSchedule) -> None:
         self.agent.set_progress(schedule.fraction)
-        with self._monitor.waiting():
+        with self.monitor.waiting():
             samples = self._take()
         for sample in samples:
-            self._count(sample, schedule)
-        self._update([sample.fragment for sample in samples], schedule)
+            self.count(sample, schedule)
+        self.learn_from([sample.fragment for sample in samples], schedule)
         if self.agent.updates % self.weights_interval == 0:
-            self._send_weights()
+            self.send_weights()
 
     def _take(self) -> list[Sample]:
         """The `fragments_per_update` oldest fragments of the queue; for each that arrived, its actor is asked again."""
         if not self.is_started:
             self._queue = []
-            requests = self._start()
-            self._send_weights()
+            requests = self.start_actors()
+            self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
-        requests, number = self._start(), self.fragments_per_update
+        requests, number = self.start_actors(), self.fragments_per_update
         while len(fresh := [sample for sample in self._queue if self._is_fresh(sample)]) < number:
             self._queue = fresh
             for sample in requests.receive():
@@ -83,5 +83,5 @@ class ImpalaExecutor(Executor):
         limit = self.agent.learner.experience.max_age
         if limit is None or self.agent.updates - sample.fragment.version <= limit:
             return True
-        self._monitor.drop()
+        self.monitor.drop()
         return False
