@@ -47,7 +47,7 @@ class Unreliable(InProcessEngine):
         elif call.kind == "fails":
             call.fault = ActorFailed("bad luck", "Traceback")
         elif call.kind == "garbage":
-            call.result = call.result[:-40]
+            call.body = call.body[:-40]
         return call
 
     def wait(self, calls, timeout):

@@ -14,7 +14,8 @@ from rlgraph.agents.experience.messages import pack_message, unpack_message
 from rlgraph.core import SpecError, registry
 from rlgraph.core.registry import GROUPS
 
-#: An object of which an engine calls methods by name. They take bytes and return bytes.
+#: An object of which an engine calls methods by name. They take bytes, and return two: facts, which are few, and a body
+#: of any size.
 Hosted = Any
 
 #: What the objects of this package are made of.

@@ -19,7 +19,8 @@ class _Actor:
 
 @dataclass(eq=False)
 class _Call:
-    result: bytes = b""
+    facts: bytes = b""
+    body: bytes = b""
     fault: ActorFault | None = None
 
 
@@ -37,7 +38,7 @@ class InProcessEngine(Engine):
         if actor.is_gone:
             return _Call(fault=ActorDied(f"{actor.name} was killed"))
         try:
-            return _Call(actor.host.call(method, *arguments))
+            return _Call(*actor.host.call(method, *arguments))
         except Exception as error:
             text = "".join(traceback.format_exception(error))
             return _Call(fault=failure(actor.name, error, text))
@@ -45,13 +46,16 @@ class InProcessEngine(Engine):
     def share(self, value: bytes) -> bytes:
         return value
 
+    def fetch(self, reference: bytes) -> bytes:
+        return reference
+
     def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
         return list(calls)
 
-    def result(self, call: _Call) -> bytes:
+    def result(self, call: _Call) -> tuple[bytes, bytes]:
         if call.fault is not None:
             raise call.fault
-        return call.result
+        return call.facts, call.body
 
     def kill(self, actor: _Actor) -> None:
         actor.host.terminate()

@@ -321,7 +321,7 @@ class FragmentFormat:
             size += int(rows * slots * box.flat_dim * box.numpy_dtype.itemsize / stacked)
         return size
 
-    def from_bytes(self, message: bytes) -> Fragment:
+    def from_bytes(self, message: bytes | memoryview) -> Fragment:
         """The fragment of a message.
 
         Raises:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rlgraph.core import PluginError, SpecError
 from rlgraph.core.specs.spec_types import Amount, Count, Seconds
-from rlgraph.execution.engine import ActorDied, Demand, Engine, failure
+from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
 from rlgraph.execution.host import Host
 from rlgraph.execution.ray.cluster import connect
 
+#: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
+_LARGE = 100 * 1024
 #: Seconds in which resources that others have just given back become free.
 _RELEASE_SECONDS = 10.0
 #: Bytes of a dead process's output that are kept.
@@ -52,10 +57,10 @@ class RayEngine(Engine):
         self._owns_cluster = not ray.is_initialized()
         if self._owns_cluster:
             connect(ray, address, num_cpus, connect_timeout)
+        ray.method(num_returns=2)(_RayHost.call)
         self._host: Any = ray.remote(_RayHost)
         self._resources = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor}
-        #: Call -> its actor; actor -> its name, and the call that says where its output is.
-        self._calls: dict[Any, Any] = {}
+        #: Actor -> its name, and the call that says where its output is.
         self._actors: dict[Any, tuple[str, Any]] = {}
 
     def check_room(self, demand: Demand) -> None:
@@ -99,39 +104,44 @@ class RayEngine(Engine):
         self._actors[actor] = name, actor.output.remote()
         return actor
 
-    def call(self, actor: Any, method: str, *arguments: Any) -> Any:
-        call = actor.call.remote(method, *arguments)
-        self._calls[call] = actor
-        return call
+    def call(self, actor: Any, method: str, *arguments: Any) -> _Call:
+        facts, body = actor.call.remote(method, *arguments)
+        return _Call(facts, body, actor)
 
     def share(self, value: bytes) -> Any:
-        return self._ray.put(value)
+        return value if len(value) < _LARGE else self._ray.put(_as_value(value))
 
-    def wait(self, calls: Sequence[Any], timeout: float) -> list[Any]:
-        calls = list(calls)
-        done, rest = self._ray.wait(calls, num_returns=1, timeout=timeout)
-        if done and rest:
-            further, _ = self._ray.wait(rest, num_returns=len(rest), timeout=0)
-            done += further
-        return [call for call in calls if call in done]
-
-    def result(self, call: Any) -> bytes:
-        actor, errors = self._calls.pop(call), self._ray.exceptions
-        name, output = self._actors.get(actor, ("an actor that was replaced", None))
+    def fetch(self, reference: Any) -> Bytes:
+        if isinstance(reference, bytes):
+            return reference
         try:
-            result: bytes = self._ray.get(call)
+            return memoryview(self._ray.get(reference))
+        except self._ray.exceptions.RayError as error:
+            raise ActorDied(f"what an actor sent is lost: {_text_of(error)}") from None
+
+    def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
+        facts = [call.facts for call in calls]
+        done, _ = self._ray.wait(facts, num_returns=len(facts), timeout=0)
+        if not done:
+            done, _ = self._ray.wait(facts, num_returns=1, timeout=timeout)
+        there = set(done)
+        return [call for call in calls if call.facts in there]
+
+    def result(self, call: _Call) -> tuple[bytes, Any]:
+        errors = self._ray.exceptions
+        name, output = self._actors[call.actor]
+        try:
+            return self._ray.get(call.facts), call.body
         except errors.RayTaskError as error:
             raise failure(name, error.cause, str(error)) from None
         except errors.RayError as error:
-            said = f"{name}: {type(error).__name__}: {' '.join(str(error).split())}"
-            raise ActorDied(said, self._output(output)) from None
-        return result
+            raise ActorDied(f"{name}: {_text_of(error)}", self._output(output)) from None
 
     def _output(self, output: Any) -> str:
         """The last of what a process wrote, or where it is; empty if that is unknown."""
         try:
             node, *files = self._ray.get(output, timeout=1.0)
-        except (self._ray.exceptions.RayError, TypeError):  # it died before it could say, or was replaced
+        except self._ray.exceptions.RayError:  # it died before it could say
             return ""
         parts = []
         for file in dict.fromkeys(files):
@@ -152,6 +162,15 @@ class RayEngine(Engine):
             self._ray.shutdown()
 
 
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A call of a host: references to what it returns, and the actor."""
+
+    facts: Any
+    body: Any
+    actor: Any
+
+
 class _RayHost(Host):
     """A `Host` in a process of Ray's."""
 
@@ -160,6 +179,19 @@ class _RayHost(Host):
         places = [f"/proc/self/fd/{number}" for number in (1, 2)]
         files = [os.path.realpath(place) for place in places if os.path.exists(place)]
         return (os.uname().nodename, *files)
+
+    def call(self, method: str, *arguments: Any) -> tuple[bytes, Any]:
+        facts, body = super().call(method, *(memoryview(argument) for argument in arguments))
+        return facts, _as_value(body)
+
+
+def _as_value(data: bytes) -> Any:
+    """Bytes as Ray gets them to others fastest: large ones as an array, which is read from shared memory in place."""
+    return data if len(data) < _LARGE else np.frombuffer(data, np.uint8)
+
+
+def _text_of(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _megabytes(number: float) -> str:
