@@ -70,7 +70,7 @@ def test_a_fault_costs_its_fragment(kind):
     assert (result.timesteps, result.updates) == (256, 4)
     assert engine.calls == 2 * 4 + 1
     assert engine.started == 3
-    assert executor.actor_restarts == 1
+    assert (executor.actor_restarts, executor.lost_fragments) == (1, 1)
     assert executor._actors.incarnations == [0, 1]
 
 

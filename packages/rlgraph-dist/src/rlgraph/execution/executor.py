@@ -128,8 +128,8 @@ class Executor(Worker):
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
-        #: Restarts of actors that were ended.
-        self._earlier_restarts = 0
+        #: Restarts of actors that were ended, and the fragments lost with them.
+        self._earlier_restarts = self._earlier_lost = 0
         self._actors: Actors | None = None
         self._requests: Requests | None = None
         graph, interval = agent.learner.graph, experience.internal_state_interval
@@ -191,8 +191,13 @@ class Executor(Worker):
         """How often actors were started again."""
         return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
 
+    @property
+    def lost_fragments(self) -> int:
+        """Fragments that were asked for and did not come, since their actor failed."""
+        return self._earlier_lost + (0 if self._requests is None else self._requests.lost)
+
     def metrics(self) -> dict[str, float]:
-        return self.monitor.take(self.actor_restarts)
+        return self.monitor.take(self.actor_restarts, self.lost_fragments)
 
     def terminate(self) -> None:
         """End the actors, and the engine if it was made here."""
@@ -200,7 +205,7 @@ class Executor(Worker):
             self._engine.close()
         elif self._actors is not None:
             self._actors.close()
-        self._earlier_restarts = self.actor_restarts
+        self._earlier_restarts, self._earlier_lost = self.actor_restarts, self.lost_fragments
         self._engine = self._actors = self._requests = None
 
     # Actors.
