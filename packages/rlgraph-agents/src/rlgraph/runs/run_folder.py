@@ -106,9 +106,11 @@ class RunFolder(Callback):
 
     def write_config(self) -> None:
         """Write ``config.json`` and ``config.yaml``: the spec with its defaults, choices, provenance."""
-        executor = self.agent.executor
+        executor, document = self.agent.executor, {**self._document, "steps": self.spec.steps}
+        if self.spec.executor_spec is not None:
+            document["executor_spec"] = self.spec.executor_spec
         content = {
-            "run": {**self._document, "steps": self.spec.steps},
+            "run": document,
             "chosen": {
                 "backend": executor.backend.name,
                 "acting": self.agent.acting,
