@@ -11,7 +11,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-from rlgraph.execution import ActorDied, ActorFailed, Engine
+from rlgraph.execution import ActorDied, ActorFault, Engine
 
 
 @dataclass(eq=False)
@@ -27,12 +27,12 @@ class Actor:
         """Call a method of the object in the process."""
         try:
             self.connection.send((method, arguments))
-            is_done, result = self.connection.recv()
+            answer = self.connection.recv()
         except (EOFError, OSError):
             raise ActorDied(f"{self.name}: exit status {self.process.wait()}") from None
-        if not is_done:
-            raise ActorFailed(f"{self.name}:\n{result}")
-        return bytes(result)
+        if isinstance(answer, ActorFault):
+            raise answer
+        return bytes(answer)
 
 
 class ProcessEngine(Engine):
@@ -43,7 +43,7 @@ class ProcessEngine(Engine):
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Actor:
         here, there = Pipe()
-        command = [sys.executable, "-m", "rlgraph_processes.host", str(there.fileno())]
+        command = [sys.executable, "-m", "rlgraph_processes.host", str(there.fileno()), name]
         # A session of its own: Ctrl-C reaches the learner only, which then ends its actors.
         process = subprocess.Popen(command, pass_fds=[there.fileno()], start_new_session=True)
         there.close()
