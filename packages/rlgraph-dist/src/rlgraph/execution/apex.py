@@ -7,12 +7,13 @@ from typing import Any
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
+from rlgraph.core.specs.spec_types import Count
+from rlgraph.core.specs.specifiable import check_values
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.shards import Shards
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import check_number
 
 
 class ApexExecutor(Executor):
@@ -39,19 +40,21 @@ class ApexExecutor(Executor):
         agent: Any = None,
         env_spec: Any = None,
         *,
-        replay_shards: int = 4,
-        batches_ahead: int = 2,
-        requests_per_actor: int = 2,
-        weights_interval: int = 1,
+        replay_shards: Count = 4,
+        batches_ahead: Count = 2,
+        requests_per_actor: Count = 2,
+        weights_interval: Count = 1,
         **options: Any,
     ):
-        for name, value in (
-            ("replay_shards", replay_shards),
-            ("batches_ahead", batches_ahead),
-            ("requests_per_actor", requests_per_actor),
-            ("weights_interval", weights_interval),
-        ):
-            check_number(name, value)
+        check_values(
+            ApexExecutor,
+            {
+                "replay_shards": replay_shards,
+                "batches_ahead": batches_ahead,
+                "requests_per_actor": requests_per_actor,
+                "weights_interval": weights_interval,
+            },
+        )
         super().__init__(agent, env_spec, **options)
         experience = self.agent.learner.experience
         if isinstance(experience, Sequences):

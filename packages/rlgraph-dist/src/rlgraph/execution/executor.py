@@ -10,7 +10,8 @@ from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.core import SpecError, registry
-from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.core.specs.spec_types import Count, Seconds, Times
+from rlgraph.core.specs.specifiable import call_checked, check_values
 from rlgraph.environments.factory import is_instance
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
@@ -22,7 +23,7 @@ from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
 from rlgraph.execution.values import knows_values
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import Worker, check_number
+from rlgraph.workers.worker import Worker
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -67,28 +68,37 @@ class Executor(Worker):
         agent_config: Any = None,
         environment_spec: Any = None,
         engine: Any = None,
-        actors: int = 2,
-        num_envs: int = 8,
+        actors: Count = 2,
+        num_envs: Count = 8,
         vectorization: str = "auto",
         validate: bool = False,
         processes: int | None = None,
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
-        fragment_length: int | None = None,
-        max_actor_restarts: int = 10,
-        start_timeout: float = 120.0,
-        sample_timeout: float = 60.0,
+        fragment_length: Count | None = None,
+        max_actor_restarts: Times = 10,
+        start_timeout: Seconds = 120.0,
+        sample_timeout: Seconds = 60.0,
         backend: str | None = None,
         seed: int | None = None,
         **options: Any,
     ):
+        check_values(
+            Executor,
+            {
+                "actors": actors,
+                "num_envs": num_envs,
+                "fragment_length": fragment_length,
+                "max_actor_restarts": max_actor_restarts,
+                "start_timeout": start_timeout,
+                "sample_timeout": sample_timeout,
+            },
+        )
         agent = agent_config if agent is None else agent
         env_spec = environment_spec if env_spec is None else env_spec
         if not isinstance(agent, Agent):
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
-        for name, value in (("actors", actors), ("num_envs", num_envs)):
-            check_number(name, value)
         self._check(agent, env_spec)
         experience = agent.learner.experience
         self._sampler_spec: dict[str, Any] = {
@@ -282,10 +292,8 @@ def _fragment_length(agent: Agent, given: int | None) -> int:
     """Steps of a fragment.
 
     Raises:
-        SpecError: a number is given and is wrong, or differs from the agent's ``rollout_length``.
+        SpecError: a number is given that differs from the agent's ``rollout_length``.
     """
-    if given is not None:
-        check_number("fragment_length", given, " or None")
     rollout = getattr(agent.learner.experience, "rollout_length", None)
     if rollout is not None and given not in (None, rollout):
         raise SpecError(

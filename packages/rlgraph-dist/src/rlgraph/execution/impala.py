@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.core.specs.spec_types import Count
+from rlgraph.core.specs.specifiable import check_values
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.sampling import Sample
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import check_number
 
 
 class ImpalaExecutor(Executor):
@@ -32,17 +33,19 @@ class ImpalaExecutor(Executor):
         agent: Any = None,
         env_spec: Any = None,
         *,
-        fragments_per_update: int = 2,
-        requests_per_actor: int = 2,
-        weights_interval: int = 1,
+        fragments_per_update: Count = 2,
+        requests_per_actor: Count = 2,
+        weights_interval: Count = 1,
         **options: Any,
     ):
-        for name, value in (
-            ("fragments_per_update", fragments_per_update),
-            ("requests_per_actor", requests_per_actor),
-            ("weights_interval", weights_interval),
-        ):
-            check_number(name, value)
+        check_values(
+            ImpalaExecutor,
+            {
+                "fragments_per_update": fragments_per_update,
+                "requests_per_actor": requests_per_actor,
+                "weights_interval": weights_interval,
+            },
+        )
         super().__init__(agent, env_spec, **options)
         self.fragments_per_update = fragments_per_update
         self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.core import PluginError, SpecError
+from rlgraph.core.specs.spec_types import Amount, Count
 from rlgraph.execution.engine import ActorDied, ActorFailed, Engine
 
 
@@ -29,9 +30,9 @@ class RayEngine(Engine):
         self,
         *,
         address: str | None = None,
-        num_cpus: int | None = None,
-        cpus_per_actor: float = 1.0,
-        gpus_per_actor: float = 0.0,
+        num_cpus: Count | None = None,
+        cpus_per_actor: Amount = 1.0,
+        gpus_per_actor: Amount = 0.0,
     ):
         try:
             import ray
