@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -21,9 +22,12 @@ from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
 from rlgraph.execution.values import knows_values
+from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker
+
+_log = logging.getLogger(__name__)
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -163,18 +167,23 @@ class Executor(Worker):
             self.terminate()
 
     def execute_workload(self, workload: Mapping[str, Any]) -> TrainingResult:
-        """`execute` by the names of RLgraph 0.5: ``{"num_timesteps", "report_interval"}``."""
-        known = {"num_timesteps", "report_interval"}
-        if unknown := workload.keys() - known:
+        """`execute` by the names of RLgraph 0.5; reports are logged.
+
+        Args:
+            workload: ``num_timesteps``, and if wanted ``report_interval`` in steps and ``report_interval_min_seconds``.
+        """
+        known = ("num_timesteps", "report_interval", "report_interval_min_seconds")
+        if unknown := workload.keys() - set(known):
             raise SpecError(
-                f"expected {', '.join(sorted(known))}, given {', '.join(sorted(unknown))}", path="workload"
+                f"expected {', '.join(known)}, given {', '.join(sorted(unknown))}", path="workload"
             )
         if "num_timesteps" not in workload:
             raise SpecError(
                 "missing; expected the number of environment steps", path="workload.num_timesteps"
             )
         self.report_interval = workload.get("report_interval", self.report_interval)
-        return self.execute(workload["num_timesteps"])
+        log = _LoggedReports(workload.get("report_interval_min_seconds", 0.0))
+        return self.execute(workload["num_timesteps"], callbacks=log)
 
     @property
     def restarts(self) -> int:
@@ -286,6 +295,23 @@ class Executor(Worker):
         if results is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
+
+
+class _LoggedReports(Callback):
+    """Logs reports.
+
+    Args:
+        min_seconds: between two of them, at least.
+    """
+
+    def __init__(self, min_seconds: float):
+        self._min_seconds, self._last = min_seconds, 0.0
+
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
+        if worker.seconds - self._last >= self._min_seconds:
+            self._last = worker.seconds
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+            _log.info("step %s: %s", worker.timesteps_of_run, shown)
 
 
 def _fragment_length(agent: Agent, given: int | None) -> int:
