@@ -42,7 +42,7 @@ class Unreliable(InProcessEngine):
         if call.kind == "dies":
             call.fault = ActorDied("killed")
         elif call.kind == "garbage":
-            call.result = call.result[:-40]
+            call.body = call.body[:-40]
         return call
 
     def wait(self, calls, timeout):

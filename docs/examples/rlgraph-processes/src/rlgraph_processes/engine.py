@@ -14,6 +14,10 @@ from typing import Any
 from rlgraph.execution import ActorDied, ActorFailed, Engine
 
 
+#: A call returns facts and a body.
+Call = Future[tuple[bytes, bytes]]
+
+
 @dataclass(eq=False)
 class Actor:
     """A process, the connection to it, and the thread that sends calls and receives results."""
@@ -23,20 +27,24 @@ class Actor:
     connection: Connection
     thread: ThreadPoolExecutor
 
-    def call(self, method: str, arguments: tuple[bytes, ...]) -> bytes:
-        """Call a method of the object in the process."""
+    def call(self, method: str, arguments: tuple[bytes, ...]) -> tuple[bytes, bytes]:
+        """Call a method of the object in the process; returns facts and body."""
         try:
             self.connection.send((method, arguments))
-            is_done, result = self.connection.recv()
+            result = self.connection.recv()
         except (EOFError, OSError):
             raise ActorDied(f"{self.name}: exit status {self.process.wait()}") from None
-        if not is_done:
+        if isinstance(result, str):
             raise ActorFailed(f"{self.name}:\n{result}")
-        return bytes(result)
+        facts, body = result
+        return facts, body
 
 
 class ProcessEngine(Engine):
-    """Starts actors as processes of this machine (POSIX)."""
+    """Starts actors as processes of this machine (POSIX).
+
+    References are the bytes themselves: what goes from one actor to another passes through this process.
+    """
 
     def __init__(self) -> None:
         self._actors: list[Actor] = []
@@ -51,18 +59,21 @@ class ProcessEngine(Engine):
         self._actors.append(actor := Actor(name, process, here, ThreadPoolExecutor(1)))
         return actor
 
-    def call(self, actor: Actor, method: str, *arguments: Any) -> Future[bytes]:
+    def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
         # The thread does one call after another, so the results come in their order.
         return actor.thread.submit(actor.call, method, arguments)
 
     def share(self, value: bytes) -> bytes:
         return value
 
-    def wait(self, calls: Sequence[Future[bytes]], timeout: float) -> list[Future[bytes]]:
+    def fetch(self, reference: bytes) -> bytes:
+        return reference
+
+    def wait(self, calls: Sequence[Call], timeout: float) -> list[Call]:
         done = wait(calls, timeout, FIRST_COMPLETED).done
         return [call for call in calls if call in done]
 
-    def result(self, call: Future[bytes]) -> bytes:
+    def result(self, call: Call) -> tuple[bytes, bytes]:
         return call.result()
 
     def kill(self, actor: Actor) -> None:

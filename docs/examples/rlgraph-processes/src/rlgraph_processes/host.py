@@ -16,9 +16,9 @@ def serve(connection: Connection) -> None:
         method, arguments = connection.recv()
         try:
             hosted = pickle.loads(make)() if hosted is None else hosted
-            answer = True, getattr(hosted, method)(*arguments)
+            answer = getattr(hosted, method)(*arguments)
         except Exception:
-            answer = False, traceback.format_exc()
+            answer = traceback.format_exc()
         connection.send(answer)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.agents.experience.fragment import Origin
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
+from rlgraph.execution.engine import ActorFailed
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
@@ -72,6 +74,8 @@ class ApexExecutor(Executor):
         self.replay_shards, self.batches_ahead = min(replay_shards, self.actors), batches_ahead
         self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval
         self._experience = experience
+        # Only the statistics of states need the steps themselves here.
+        self.reads_fragments = self.agent.learner.statistics is not None
         self._shard_options = experience.options_of_shard(self.replay_shards)
         self._shards: Shards | None = None
         #: Restarts of shards that were ended.
@@ -103,9 +107,12 @@ class ApexExecutor(Executor):
         with self.monitor.waiting():
             sample = self._take()
         self.count(sample, schedule)
-        agent.learner.count(sample.fragment)
+        if sample.fragment is None:
+            agent.learner.steps += sample.steps
+        else:
+            agent.learner.count(sample.fragment)
         shards.insert(sample)
-        self._sent_steps += int(sample.fragment.valid.sum())
+        self._sent_steps += sample.steps
         if (results := self._do_due(shards)) is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
@@ -118,7 +125,7 @@ class ApexExecutor(Executor):
         sample = self._queue.pop(0)
         if self.agent.updates - self._sent_weights >= self.weights_interval:
             self.send_weights()
-        requests.ask(sample.fragment.origin.actor)
+        requests.ask(sample.origin.actor)
         return sample
 
     def _do_due(self, shards: Shards) -> dict[str, float] | None:
@@ -148,12 +155,18 @@ class ApexExecutor(Executor):
                 BatchFormat(self._experience, learner.spec),
                 self.batches_ahead,
                 *self._timeouts,
+                self._refuse,
             )
             self._sent_steps = 0
             self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
         return self._shards
+
+    def _refuse(self, origin: Origin, cause: str) -> None:
+        """A shard found that what an actor sent is no fragment."""
+        fault = ActorFailed(f"actor {origin.actor}: expected the message of an answer to 'sample': {cause}")
+        self.start_actors().fail(origin.actor, origin.incarnation, fault)
 
     def _shard_spec(self, number: int, incarnation: int) -> ShardSpec:
         return ShardSpec(

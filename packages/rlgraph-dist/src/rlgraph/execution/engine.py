@@ -10,8 +10,11 @@ from typing import Any
 
 from rlgraph.core import RLGraphError, SpecError
 
-#: An object of which an engine calls methods by name. They take bytes and return bytes.
+#: An object of which an engine calls methods by name. They take bytes, and return two: facts, which are few, and a body
+#: of any size.
 Hosted = Any
+#: Bytes, or a view of some that nobody can change.
+Bytes = bytes | memoryview
 
 
 class ActorFault(RLGraphError):
@@ -30,8 +33,9 @@ class Engine(ABC):
     """Starts actors, calls their methods, and ends them.
 
     Arguments and results are bytes, in the same process too: an array that changes after it was sent changes nothing
-    elsewhere. Handles, calls and shared values are the engine's own objects. The constructor takes the engine's options
-    by name.
+    elsewhere. Bodies of results stay where they are: they are referred to, given to calls of other actors, and fetched
+    by who reads them. Handles, calls and references are the engine's own objects. The constructor takes the engine's
+    options by name.
     """
 
     @abstractmethod
@@ -51,12 +55,20 @@ class Engine(ABC):
         Args:
             actor: a handle.
             method: its name.
-            arguments: bytes, or what `share` returned.
+            arguments: bytes, or references.
         """
 
     @abstractmethod
     def share(self, value: bytes) -> Any:
-        """Put a value where calls of all actors find it; sent once to each place."""
+        """Put a value where calls of all actors find it, sent once to each place; returns a reference."""
+
+    @abstractmethod
+    def fetch(self, reference: Any) -> Bytes:
+        """The bytes of a reference.
+
+        Raises:
+            ActorFault: they are lost; the message says why.
+        """
 
     @abstractmethod
     def wait(self, calls: Sequence[Any], timeout: float) -> list[Any]:
@@ -68,8 +80,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def result(self, call: Any) -> bytes:
-        """What a call that is done returned.
+    def result(self, call: Any) -> tuple[bytes, Any]:
+        """The facts that a call that is done returned, and a reference to its body.
 
         Raises:
             ActorFault: it returned nothing; the message says why.

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.spec_types import Count, Seconds, Times
 from rlgraph.core.specs.specifiable import call_checked, check_values
@@ -20,7 +19,7 @@ from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Engine
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
-from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
+from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.results import TrainingResult
@@ -136,7 +135,9 @@ class Executor(Worker):
         graph, interval = agent.learner.graph, experience.internal_state_interval
         keeps_values = self.keeps_values and knows_values(graph)
         self._sampler_spec["keeps_values"] = keeps_values
-        self._format = SampleFormat(agent.learner.spec, graph, interval, keeps_values)
+        self._fragments = fragment_format(agent.learner.spec, interval, keeps_values)
+        #: Whether the fragments of samples are read here.
+        self.reads_fragments = True
 
     def _check(self, agent: Agent, env_spec: Any) -> None:
         """Check that actors can be elsewhere, and that the agent may learn from them."""
@@ -238,8 +239,13 @@ class Executor(Worker):
                 )
 
             self._actors = Actors(engine, make, self.actors, self.max_actor_restarts)
-            self._requests = Requests(engine, self._actors, self._format.from_bytes, *self._timeouts)
+            self._requests = Requests(engine, self._actors, self._read, *self._timeouts)
         return self._requests
+
+    def _read(self, facts: bytes, body: Any) -> Sample:
+        """The sample that an actor returned."""
+        sample = Sample.from_facts(facts, body)
+        return sample.read(self.engine.fetch(body), self._fragments) if self.reads_fragments else sample
 
     def send_weights(self) -> None:
         """Give the newest weights to actors that are asked from now on."""
@@ -255,11 +261,10 @@ class Executor(Worker):
 
     def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
-        done = int(sample.fragment.valid.sum())
-        self.monitor.add(self.agent.updates - sample.fragment.version, done, len(sample.message))
-        schedule.done += done
-        self.timesteps += done
-        self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps
+        self.monitor.add(self.agent.updates - sample.version, sample.steps, sample.size)
+        schedule.done += sample.steps
+        self.timesteps += sample.steps
+        self._replaced[sample.origin.actor] = sample.restarts, sample.dropped_steps
         self.dropped_steps = sum(dropped for _, dropped in self._replaced.values())
         for episode_return, length in sample.episodes:
             self.episodes.record(episode_return, length)
@@ -289,8 +294,9 @@ class Executor(Worker):
     def training_step(self, schedule: RunSchedule) -> None:
         """Take in the next samples and learn from them."""
 
-    def learn_from(self, fragments: list[Fragment], schedule: RunSchedule) -> None:
-        """The updates that fragments make due."""
+    def learn_from(self, samples: list[Sample], schedule: RunSchedule) -> None:
+        """The updates that the fragments of samples make due."""
+        fragments = [sample.fragment for sample in samples if sample.fragment is not None]
         results = self.agent.learner.learn_from(fragments)
         if results is not None:
             schedule.report.add_update(results)

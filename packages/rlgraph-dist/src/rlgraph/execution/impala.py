@@ -57,7 +57,7 @@ class ImpalaExecutor(Executor):
             samples = self._take()
         for sample in samples:
             self.count(sample, schedule)
-        self.learn_from([sample.fragment for sample in samples], schedule)
+        self.learn_from(samples, schedule)
         if self.agent.updates % self.weights_interval == 0:
             self.send_weights()
 
@@ -73,7 +73,7 @@ class ImpalaExecutor(Executor):
         while len(fresh := [sample for sample in self._queue if self._is_fresh(sample)]) < number:
             self._queue = fresh
             for sample in requests.receive():
-                requests.ask(sample.fragment.origin.actor)
+                requests.ask(sample.origin.actor)
                 self._queue.append(sample)
         self._queue = fresh[number:]
         return fresh[:number]
@@ -81,7 +81,7 @@ class ImpalaExecutor(Executor):
     def _is_fresh(self, sample: Sample) -> bool:
         """Whether the agent may learn from a sample, by the age of its weights; else it is counted as dropped."""
         limit = self.agent.learner.experience.max_age
-        if limit is None or self.agent.updates - sample.fragment.version <= limit:
+        if limit is None or self.agent.updates - sample.version <= limit:
             return True
         self.monitor.drop()
         return False

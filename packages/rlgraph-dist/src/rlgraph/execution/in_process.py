@@ -20,7 +20,8 @@ class _Actor:
 
 @dataclass(eq=False)
 class _Call:
-    result: bytes = b""
+    facts: bytes = b""
+    body: bytes = b""
     fault: ActorFault | None = None
 
 
@@ -40,7 +41,7 @@ class InProcessEngine(Engine):
         try:
             if actor.hosted is None:
                 actor.hosted = pickle.loads(actor.make)()
-            return _Call(getattr(actor.hosted, method)(*arguments))
+            return _Call(*getattr(actor.hosted, method)(*arguments))
         except Exception as error:
             text = "".join(traceback.format_exception(error))
             return _Call(fault=ActorFailed(f"{actor.name}: {type(error).__name__}: {error}\n{text}"))
@@ -48,13 +49,16 @@ class InProcessEngine(Engine):
     def share(self, value: bytes) -> bytes:
         return value
 
+    def fetch(self, reference: bytes) -> bytes:
+        return reference
+
     def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
         return list(calls)
 
-    def result(self, call: _Call) -> bytes:
+    def result(self, call: _Call) -> tuple[bytes, bytes]:
         if call.fault is not None:
             raise call.fault
-        return call.result
+        return call.facts, call.body
 
     def kill(self, actor: _Actor) -> None:
         if not actor.is_gone and hasattr(actor.hosted, "terminate"):

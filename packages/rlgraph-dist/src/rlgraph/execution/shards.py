@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.experience.fragment import Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Engine, Hosted
@@ -49,6 +51,7 @@ class Shards:
         batches: how batches are read.
         batches_ahead: number of batches that are asked for ahead.
         start_timeout, timeout: seconds until the first answer of a shard, and until any other.
+        refuse: ``(origin, cause)``: is told of samples whose message is no fragment.
     """
 
     def __init__(
@@ -61,10 +64,11 @@ class Shards:
         batches_ahead: int,
         start_timeout: float,
         timeout: float,
+        refuse: Callable[[Origin, str], None],
     ):
         self._actors = Actors(engine, make, count, max_restarts, "replay shard", is_light=True)
         self._calls = Calls(engine, self._actors, self._read, start_timeout, timeout)
-        self._format, self._ahead = batches, batches_ahead
+        self._engine, self._format, self._ahead, self._refuse = engine, batches, batches_ahead, refuse
         #: Batches that are here.
         self._here: deque[Drawn] = deque()
         #: Batches that were asked for and are not here, and the shard that is asked next.
@@ -79,8 +83,8 @@ class Shards:
         return self._actors.restarts
 
     def insert(self, sample: Sample) -> None:
-        """Send a sample to the shard of its actor."""
-        self._calls.call(sample.fragment.origin.actor % len(self), "insert", sample.message)
+        """Send a sample to the shard of its actor, from where it is."""
+        self._calls.call(sample.origin.actor % len(self), "insert", sample.body, about=sample.origin)
         self._receive(waits=len(self._calls) > MOST_CALLS)
 
     def take(self, progress: float) -> Drawn | None:
@@ -129,8 +133,12 @@ class Shards:
                     self._here.append(Drawn(answer.number, answer.incarnation, answer.value))
                 else:
                     misses += 1
+            elif answer.method == "insert" and answer.value:
+                self._refuse(answer.about, answer.value)
         return misses
 
-    def _read(self, method: str, message: bytes) -> Any:
-        """What a shard answered: a batch, or that it did what it was told."""
-        return (method == "draw" and self._format.from_bytes(message)) or True
+    def _read(self, method: str, facts: bytes, body: Any) -> Any:
+        """What a shard answered: a batch, and why it refused a sample."""
+        if method == "draw" and json.loads(facts)["inserted"]:
+            return self._format.from_bytes(self._engine.fetch(body))
+        return json.loads(facts)["refused"] if method == "insert" else None

@@ -23,7 +23,7 @@ class SyncBatchExecutor(Executor):
             self.count(sample, schedule)
         # The progress at which a single process takes its last step before the update.
         agent.set_progress(schedule.fraction_at(schedule.done - self.num_envs))
-        self.learn_from([sample.fragment for sample in samples], schedule)
+        self.learn_from(samples, schedule)
 
     def _round(self) -> list[Sample]:
         """A sample of every actor, in their order."""
@@ -34,4 +34,4 @@ class SyncBatchExecutor(Executor):
         samples: list[Sample] = []
         while len(samples) < self.actors:
             samples += requests.receive()
-        return sorted(samples, key=lambda sample: sample.fragment.origin.actor)
+        return sorted(samples, key=lambda sample: sample.origin.actor)

@@ -311,7 +311,7 @@ class FragmentFormat:
         }
         return pack_message(header, arrays)
 
-    def from_bytes(self, message: bytes) -> Fragment:
+    def from_bytes(self, message: bytes | memoryview) -> Fragment:
         """The fragment of a message.
 
         Raises:

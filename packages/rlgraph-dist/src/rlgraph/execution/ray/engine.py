@@ -5,11 +5,17 @@ from __future__ import annotations
 import logging
 import pickle
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from rlgraph.core import PluginError, SpecError
 from rlgraph.core.specs.spec_types import Amount, Count
-from rlgraph.execution.engine import ActorDied, ActorFailed, Engine
+from rlgraph.execution.engine import ActorDied, ActorFailed, Bytes, Engine
+
+#: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
+_LARGE = 100 * 1024
 
 
 class RayEngine(Engine):
@@ -49,9 +55,9 @@ class RayEngine(Engine):
                     f"expected the address of a running Ray cluster, given {address!r} ({error})",
                     path="engine.address",
                 ) from None
-        self._host = self._ray.remote(_Host)
+        ray.method(num_returns=2)(_Host.call)
+        self._host = ray.remote(_Host)
         self._resources = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor}
-        self._names: dict[Any, str] = {}
         self._actors: dict[Any, str] = {}
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
@@ -60,31 +66,37 @@ class RayEngine(Engine):
         self._actors[actor] = name
         return actor
 
-    def call(self, actor: Any, method: str, *arguments: Any) -> Any:
-        call = actor.call.remote(method, *arguments)
-        self._names[call] = self._actors[actor]
-        return call
+    def call(self, actor: Any, method: str, *arguments: Any) -> _Call:
+        facts, body = actor.call.remote(method, *arguments)
+        return _Call(facts, body, self._actors[actor])
 
     def share(self, value: bytes) -> Any:
-        return self._ray.put(value)
+        return value if len(value) < _LARGE else self._ray.put(_as_value(value))
 
-    def wait(self, calls: Sequence[Any], timeout: float) -> list[Any]:
-        calls = list(calls)
-        done, rest = self._ray.wait(calls, num_returns=1, timeout=timeout)
-        if done and rest:
-            further, _ = self._ray.wait(rest, num_returns=len(rest), timeout=0)
-            done += further
-        return [call for call in calls if call in done]
-
-    def result(self, call: Any) -> bytes:
-        name, errors = self._names.pop(call), self._ray.exceptions
+    def fetch(self, reference: Any) -> Bytes:
+        if isinstance(reference, bytes):
+            return reference
         try:
-            result: bytes = self._ray.get(call)
+            return memoryview(self._ray.get(reference))
+        except self._ray.exceptions.RayError as error:
+            raise ActorDied(f"what an actor sent is lost: {_text_of(error)}") from None
+
+    def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
+        facts = [call.facts for call in calls]
+        done, _ = self._ray.wait(facts, num_returns=len(facts), timeout=0)
+        if not done:
+            done, _ = self._ray.wait(facts, num_returns=1, timeout=timeout)
+        there = set(done)
+        return [call for call in calls if call.facts in there]
+
+    def result(self, call: _Call) -> tuple[bytes, Any]:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(call.facts), call.body
         except errors.RayTaskError as error:
-            raise ActorFailed(f"{name}: {error}") from None
+            raise ActorFailed(f"{call.name}: {error}") from None
         except errors.RayError as error:
-            raise ActorDied(f"{name}: {type(error).__name__}: {' '.join(str(error).split())}") from None
-        return result
+            raise ActorDied(f"{call.name}: {_text_of(error)}") from None
 
     def kill(self, actor: Any) -> None:
         if self._actors.pop(actor, None) is not None:
@@ -97,11 +109,30 @@ class RayEngine(Engine):
             self._ray.shutdown()
 
 
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A call of a host: references to what it returns, and the name of the actor."""
+
+    facts: Any
+    body: Any
+    name: str
+
+
 class _Host:
     """The object whose methods are called, in a process of Ray's."""
 
     def __init__(self, make: bytes):
         self._hosted = pickle.loads(make)()
 
-    def call(self, method: str, *arguments: Any) -> Any:
-        return getattr(self._hosted, method)(*arguments)
+    def call(self, method: str, *arguments: Any) -> tuple[bytes, Any]:
+        facts, body = getattr(self._hosted, method)(*(memoryview(argument) for argument in arguments))
+        return facts, _as_value(body)
+
+
+def _as_value(data: bytes) -> Any:
+    """Bytes as Ray gets them to others fastest: large ones as an array, which is read from shared memory in place."""
+    return data if len(data) < _LARGE else np.frombuffer(data, np.uint8)
+
+
+def _text_of(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
