@@ -13,7 +13,6 @@ from typing import Any
 
 from rlgraph.execution import ActorDied, ActorFailed, Engine
 
-
 #: A call returns facts and a body.
 Call = Future[tuple[bytes, bytes]]
 
