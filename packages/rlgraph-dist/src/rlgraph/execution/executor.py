@@ -17,6 +17,7 @@ from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Engine
+from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
@@ -199,6 +200,9 @@ class Executor(Worker):
     def metrics(self) -> dict[str, float]:
         return self.monitor.take(self.actor_restarts)
 
+    def details(self, metrics: Mapping[str, float]) -> list[str]:
+        return [] if self._actors is None else lines_of(metrics, self.monitor, self._actors.incarnations)
+
     def terminate(self) -> None:
         """End the actors, and the engine if it was made here."""
         if self._engine is not None and self._engine is not self._engine_spec:
@@ -261,7 +265,7 @@ class Executor(Worker):
 
     def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
-        self.monitor.add(self.agent.updates - sample.version, sample.steps, sample.size)
+        self.monitor.add(sample, self.agent.updates - sample.version)
         schedule.done += sample.steps
         self.timesteps += sample.steps
         self._replaced[sample.origin.actor] = sample.restarts, sample.dropped_steps
