@@ -11,7 +11,10 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-from rlgraph.execution import ActorDied, ActorFailed, Engine
+from rlgraph.execution import ActorDied, ActorFault, Engine
+
+#: A call returns facts and a body.
+Call = Future[tuple[bytes, bytes]]
 
 
 @dataclass(eq=False)
@@ -23,27 +26,31 @@ class Actor:
     connection: Connection
     thread: ThreadPoolExecutor
 
-    def call(self, method: str, arguments: tuple[bytes, ...]) -> bytes:
-        """Call a method of the object in the process."""
+    def call(self, method: str, arguments: tuple[bytes, ...]) -> tuple[bytes, bytes]:
+        """Call a method of the object in the process; returns facts and body."""
         try:
             self.connection.send((method, arguments))
-            is_done, result = self.connection.recv()
+            answer = self.connection.recv()
         except (EOFError, OSError):
             raise ActorDied(f"{self.name}: exit status {self.process.wait()}") from None
-        if not is_done:
-            raise ActorFailed(f"{self.name}:\n{result}")
-        return bytes(result)
+        if isinstance(answer, ActorFault):
+            raise answer
+        facts, body = answer
+        return facts, body
 
 
 class ProcessEngine(Engine):
-    """Starts actors as processes of this machine (POSIX)."""
+    """Starts actors as processes of this machine (POSIX).
+
+    References are the bytes themselves: what goes from one actor to another passes through this process.
+    """
 
     def __init__(self) -> None:
         self._actors: list[Actor] = []
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Actor:
         here, there = Pipe()
-        command = [sys.executable, "-m", "rlgraph_processes.host", str(there.fileno())]
+        command = [sys.executable, "-m", "rlgraph_processes.host", str(there.fileno()), name]
         # A session of its own: Ctrl-C reaches the learner only, which then ends its actors.
         process = subprocess.Popen(command, pass_fds=[there.fileno()], start_new_session=True)
         there.close()
@@ -51,18 +58,21 @@ class ProcessEngine(Engine):
         self._actors.append(actor := Actor(name, process, here, ThreadPoolExecutor(1)))
         return actor
 
-    def call(self, actor: Actor, method: str, *arguments: Any) -> Future[bytes]:
+    def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
         # The thread does one call after another, so the results come in their order.
         return actor.thread.submit(actor.call, method, arguments)
 
     def share(self, value: bytes) -> bytes:
         return value
 
-    def wait(self, calls: Sequence[Future[bytes]], timeout: float) -> list[Future[bytes]]:
+    def fetch(self, reference: bytes) -> bytes:
+        return reference
+
+    def wait(self, calls: Sequence[Call], timeout: float) -> list[Call]:
         done = wait(calls, timeout, FIRST_COMPLETED).done
         return [call for call in calls if call in done]
 
-    def result(self, call: Future[bytes]) -> bytes:
+    def result(self, call: Call) -> tuple[bytes, bytes]:
         return call.result()
 
     def kill(self, actor: Actor) -> None:

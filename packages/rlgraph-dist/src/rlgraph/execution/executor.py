@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
@@ -15,14 +17,19 @@ from rlgraph.environments.factory import is_instance
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine
+from rlgraph.execution.engine import Demand, Engine
+from rlgraph.execution.host import packed
+from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
+from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker
+
+_log = logging.getLogger(__name__)
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -56,6 +63,8 @@ class Executor(Worker):
     default_engine: ClassVar[str] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
+    #: Fragments that each actor is asked for ahead.
+    requests_per_actor: int = 1
     #: Whether fragments are to have the values that acting knew.
     keeps_values: ClassVar[bool] = False
 
@@ -124,8 +133,8 @@ class Executor(Worker):
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
-        #: Restarts of actors that were ended.
-        self._earlier_restarts = 0
+        #: Restarts of actors that were ended, and the fragments lost with them.
+        self._earlier_restarts = self._earlier_lost = 0
         self._actors: Actors | None = None
         self._requests: Requests | None = None
         graph, interval = agent.learner.graph, experience.internal_state_interval
@@ -164,18 +173,23 @@ class Executor(Worker):
             self.terminate()
 
     def execute_workload(self, workload: Mapping[str, Any]) -> TrainingResult:
-        """`execute` by the names of RLgraph 0.5: ``{"num_timesteps", "report_interval"}``."""
-        known = {"num_timesteps", "report_interval"}
-        if unknown := workload.keys() - known:
+        """`execute` by the names of RLgraph 0.5; reports are logged.
+
+        Args:
+            workload: ``num_timesteps``, and if wanted ``report_interval`` in steps and ``report_interval_min_seconds``.
+        """
+        known = ("num_timesteps", "report_interval", "report_interval_min_seconds")
+        if unknown := workload.keys() - set(known):
             raise SpecError(
-                f"expected {', '.join(sorted(known))}, given {', '.join(sorted(unknown))}", path="workload"
+                f"expected {', '.join(known)}, given {', '.join(sorted(unknown))}", path="workload"
             )
         if "num_timesteps" not in workload:
             raise SpecError(
                 "missing; expected the number of environment steps", path="workload.num_timesteps"
             )
         self.report_interval = workload.get("report_interval", self.report_interval)
-        return self.execute(workload["num_timesteps"])
+        log = _LoggedReports(workload.get("report_interval_min_seconds", 0.0))
+        return self.execute(workload["num_timesteps"], callbacks=log)
 
     @property
     def restarts(self) -> int:
@@ -187,8 +201,16 @@ class Executor(Worker):
         """How often actors were started again."""
         return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
 
+    @property
+    def lost_fragments(self) -> int:
+        """Fragments that were asked for and did not come, since their actor failed."""
+        return self._earlier_lost + (0 if self._requests is None else self._requests.lost)
+
     def metrics(self) -> dict[str, float]:
-        return self.monitor.take(self.actor_restarts)
+        return self.monitor.take(self.actor_restarts, self.lost_fragments)
+
+    def details(self, metrics: Mapping[str, float]) -> list[str]:
+        return [] if self._actors is None else lines_of(metrics, self.monitor, self._actors.incarnations)
 
     def terminate(self) -> None:
         """End the actors, and the engine if it was made here."""
@@ -196,7 +218,7 @@ class Executor(Worker):
             self._engine.close()
         elif self._actors is not None:
             self._actors.close()
-        self._earlier_restarts = self.actor_restarts
+        self._earlier_restarts, self._earlier_lost = self.actor_restarts, self.lost_fragments
         self._engine = self._actors = self._requests = None
 
     # Actors.
@@ -215,9 +237,7 @@ class Executor(Worker):
     def start_actors(self) -> Requests:
         """Start the actors unless they run; returns what asks them for fragments."""
         if self._requests is None:
-            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
-            self.agent.learner.expect_new_actors()
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
@@ -229,9 +249,25 @@ class Executor(Worker):
                     begun=begun,
                 )
 
-            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts)
+            packed(make(0, 0), "executor")  # what cannot be sent is refused before anything starts
+            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
+            engine.check_room(self._demand())
+            self.agent.learner.expect_new_actors()
+            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts, folder=self._log_folder)
             self._requests = Requests(engine, self._actors, self._read, *self._timeouts)
         return self._requests
+
+    @property
+    def _log_folder(self) -> Path | None:
+        """Where the logs of actors that failed are written."""
+        return None if self.folder is None else self.folder / "actors"
+
+    def _demand(self) -> Demand:
+        """What the engine is going to need."""
+        fragment = self._fragments.num_bytes(self._sampler_spec["length"], self.envs_per_actor)
+        # A fragment that is read lies there beside those that are under way; so does a message of weights.
+        requests, weights = self.requests_per_actor + 1, len(self.agent.learner.weights_message())
+        return Demand(self.actors, self.actors * requests * fragment + (requests + 1) * weights)
 
     def _read(self, facts: bytes, body: Any) -> Sample:
         """The sample that an actor returned."""
@@ -252,7 +288,7 @@ class Executor(Worker):
 
     def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
-        self.monitor.add(self.agent.updates - sample.version, sample.steps, sample.size)
+        self.monitor.add(sample, self.agent.updates - sample.version)
         schedule.done += sample.steps
         self.timesteps += sample.steps
         self._replaced[sample.origin.actor] = sample.restarts, sample.dropped_steps
@@ -292,6 +328,23 @@ class Executor(Worker):
         if results is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
+
+
+class _LoggedReports(Callback):
+    """Logs reports.
+
+    Args:
+        min_seconds: between two of them, at least.
+    """
+
+    def __init__(self, min_seconds: float):
+        self._min_seconds, self._last = min_seconds, 0.0
+
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
+        if worker.seconds - self._last >= self._min_seconds:
+            self._last = worker.seconds
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+            _log.info("step %s: %s", worker.timesteps_of_run, shown)
 
 
 def _fragment_length(agent: Agent, given: int | None) -> int:

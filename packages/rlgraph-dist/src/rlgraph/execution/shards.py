@@ -6,6 +6,7 @@ import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ import numpy as np
 from rlgraph.agents.experience.fragment import Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine, Hosted
+from rlgraph.execution.engine import Engine
+from rlgraph.execution.host import Hosted
 from rlgraph.execution.replay_shard import Batch, BatchFormat
 from rlgraph.execution.requests import Calls
 from rlgraph.execution.sampling import Sample
+from rlgraph.execution.work_times import WorkTimes
 
 #: Calls that are under way at most, before the learner waits for answers.
 MOST_CALLS = 64
@@ -52,6 +55,7 @@ class Shards:
         batches_ahead: number of batches that are asked for ahead.
         start_timeout, timeout: seconds until the first answer of a shard, and until any other.
         refuse: ``(origin, cause)``: is told of samples whose message is no fragment.
+        folder: see `Actors`.
     """
 
     def __init__(
@@ -65,14 +69,17 @@ class Shards:
         start_timeout: float,
         timeout: float,
         refuse: Callable[[Origin, str], None],
+        folder: Path | None = None,
     ):
-        self._actors = Actors(engine, make, count, max_restarts, "replay shard", is_light=True)
+        self._actors = Actors(engine, make, count, max_restarts, "replay shard", True, folder)
         self._calls = Calls(engine, self._actors, self._read, start_timeout, timeout)
         self._engine, self._format, self._ahead, self._refuse = engine, batches, batches_ahead, refuse
         #: Batches that are here.
         self._here: deque[Drawn] = deque()
         #: Batches that were asked for and are not here, and the shard that is asked next.
         self._asked, self._next = 0, 0
+        #: How shards spent their time; see `WorkTimes.take`.
+        self.times = WorkTimes()
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -139,6 +146,12 @@ class Shards:
 
     def _read(self, method: str, facts: bytes, body: Any) -> Any:
         """What a shard answered: a batch, and why it refused a sample."""
-        if method == "draw" and json.loads(facts)["inserted"]:
-            return self._format.from_bytes(self._engine.fetch(body))
-        return json.loads(facts)["refused"] if method == "insert" else None
+        if method == "update":
+            return None
+        given = json.loads(facts)
+        if method == "insert":
+            return given["refused"]
+        waited, worked = given["times"]
+        self.times.waited += waited
+        self.times.worked += worked
+        return self._format.from_bytes(self._engine.fetch(body)) if given["inserted"] else None
