@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import pickletools
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,6 +38,10 @@ class Engine(ABC):
     by who reads them. Handles, calls and references are the engine's own objects. The constructor takes the engine's
     options by name.
     """
+
+    def now(self) -> float:
+        """The time in seconds that timeouts and reports are measured in."""
+        return time.monotonic()
 
     @abstractmethod
     def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
