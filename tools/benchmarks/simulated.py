@@ -9,9 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rlgraph.agents import Agent
 from rlgraph.core import registry
@@ -59,6 +63,25 @@ def on_ray(engine: RayEngine, flow: str, actors: int, steps: int) -> float:
     return (after - before) / (ended - begun)
 
 
+def _loops(seconds: float) -> int:
+    """How often a little work is done in some seconds."""
+    weights, state, number, until = np.ones((64, 64)), np.ones((8, 64)), 0, time.monotonic() + seconds
+    while time.monotonic() < until:
+        for _ in range(20):
+            np.tanh(state @ weights)
+        number += 1
+    return number
+
+
+def cores_of_this_machine() -> float:
+    """How much more processes do on all CPUs than one does: threads of one core share it."""
+    number = len(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(number) as pool:
+        alone = pool.submit(_loops, 2.0).result()
+        together = sum(pool.map(_loops, [2.0] * number))
+    return together / alone
+
+
 def simulated(flow: str, costs: Costs, actors: int, cores: float) -> Simulated:
     return simulate(AGENTS[flow], "CartPole-v1", costs, actors, executor=flow, cores=cores, num_envs=8)
 
@@ -68,16 +91,16 @@ def compared(flow: str, seconds: float) -> dict[str, Any]:
     engine = RayEngine(num_cpus=2, cpus_per_actor=0.25)
     agent = {**AGENTS[flow], "execution_spec": ONE_THREAD}
     costs = measure(agent, "CartPole-v1", backend="torch", engine=engine, executor=flow, num_envs=8)
-    print(costs, flush=True)
-    cores = len(os.sched_getaffinity(0))
+    cores = cores_of_this_machine()
+    print(costs, f"{cores:.2f} cores, load {os.getloadavg()[0]:.1f}", flush=True)
     found = []
     for actors in COMPARED:
         expected = simulated(flow, costs, actors, cores).steps_per_second
-        rates = [on_ray(engine, flow, actors, int(expected * seconds)) for _ in range(2)]
+        rates = [on_ray(engine, flow, actors, int(expected * seconds)) for _ in range(3)]
         found.append({"actors": actors, "simulated": expected, "measured": rates})
         print(flow, found[-1], flush=True)
     engine.close()
-    return {"costs": asdict(costs), "cores": cores, "compared": found}
+    return {"costs": asdict(costs), "cores": cores, "load": os.getloadavg()[0], "compared": found}
 
 
 def scaled(flow: str, costs: Costs) -> list[dict[str, Any]]:

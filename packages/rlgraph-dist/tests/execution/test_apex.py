@@ -85,7 +85,7 @@ def priorities_of(shard):
 
 
 def shards_of(engine):
-    return [actor.hosted for actor in engine._actors if actor.name.startswith("replay shard")]
+    return [actor.host._hosted for actor in engine._actors if actor.name.startswith("replay shard")]
 
 
 def test_updates_follow_the_rate_of_the_agent():

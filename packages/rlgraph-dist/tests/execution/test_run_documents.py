@@ -3,6 +3,7 @@
 import gymnasium
 import pytest
 
+from rlgraph.agents import Agent
 from rlgraph.core import SpecError
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
 from rlgraph.runs.configuration import check
@@ -35,6 +36,10 @@ def test_what_actors_elsewhere_cannot_do_is_refused_before_any_starts():
     ):
         with pytest.raises(SpecError, match=message):
             SyncBatchExecutor(spec, env, backend="numpy", **options)
+    agent = Agent.from_spec(ppo, env="CartPole-v1", backend="numpy")
+    executor = SyncBatchExecutor(agent, lambda: gymnasium.make("CartPole-v1"), engine="none")
+    with pytest.raises(SpecError, match=r"executor: cannot be sent to another process .*instead of lambdas"):
+        executor.execute(steps=100)  # before the engine is looked for
     executor = SyncBatchExecutor(ppo, "CartPole-v1", backend="numpy", fragment_length=8)
     with pytest.raises(SpecError, match=r"workload\.num_timesteps: missing"):
         executor.execute_workload({"report_interval": 10})

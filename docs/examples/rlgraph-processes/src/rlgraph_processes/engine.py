@@ -11,7 +11,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-from rlgraph.execution import ActorDied, ActorFailed, Engine
+from rlgraph.execution import ActorDied, ActorFault, Engine
 
 #: A call returns facts and a body.
 Call = Future[tuple[bytes, bytes]]
@@ -30,12 +30,12 @@ class Actor:
         """Call a method of the object in the process; returns facts and body."""
         try:
             self.connection.send((method, arguments))
-            result = self.connection.recv()
+            answer = self.connection.recv()
         except (EOFError, OSError):
             raise ActorDied(f"{self.name}: exit status {self.process.wait()}") from None
-        if isinstance(result, str):
-            raise ActorFailed(f"{self.name}:\n{result}")
-        facts, body = result
+        if isinstance(answer, ActorFault):
+            raise answer
+        facts, body = answer
         return facts, body
 
 
@@ -50,7 +50,7 @@ class ProcessEngine(Engine):
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Actor:
         here, there = Pipe()
-        command = [sys.executable, "-m", "rlgraph_processes.host", str(there.fileno())]
+        command = [sys.executable, "-m", "rlgraph_processes.host", str(there.fileno()), name]
         # A session of its own: Ctrl-C reaches the learner only, which then ends its actors.
         process = subprocess.Popen(command, pass_fds=[there.fileno()], start_new_session=True)
         there.close()

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
+from rlgraph.execution import Host, failure
 
-def serve(connection: Connection) -> None:
+
+def serve(connection: Connection, name: str) -> None:
     """Answer calls until the other side is gone."""
-    make, hosted = connection.recv_bytes(), None
+    host = Host(connection.recv_bytes())
     while True:
         method, arguments = connection.recv()
         try:
-            hosted = pickle.loads(make)() if hosted is None else hosted
-            answer = getattr(hosted, method)(*arguments)
-        except Exception:
-            answer = traceback.format_exc()
+            answer = host.call(method, *arguments)
+        except Exception as error:
+            answer = failure(name, error, traceback.format_exc())
         connection.send(answer)
 
 
 if __name__ == "__main__":
     with suppress(EOFError, OSError):  # the program that started this process has ended
-        serve(Connection(int(sys.argv[1])))
+        serve(Connection(int(sys.argv[1])), sys.argv[2])

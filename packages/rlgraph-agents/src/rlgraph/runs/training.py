@@ -214,6 +214,7 @@ class Run:
             **options,
             store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
         )
+        self.worker.folder = folder
 
     def __enter__(self) -> Self:
         return self

@@ -103,6 +103,8 @@ class Worker(ABC):
         self.checkpoint_interval = checkpoint_interval
         self.schedule_timesteps = schedule_timesteps
         self.store_checkpoint = store_checkpoint
+        #: Of the run that is recorded; None: none is.
+        self.folder: Path | None = None
         self.callbacks: list[Callback] = []
         self.evaluations: list[Evaluation] = []
         #: Environments, all together.

@@ -2,8 +2,9 @@
 
 from rlgraph.execution.actors import Actors, TooManyRestarts
 from rlgraph.execution.apex import ApexExecutor
-from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine, Hosted, packed
+from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, ActorMisconfigured, Engine, failure
 from rlgraph.execution.executor import Executor
+from rlgraph.execution.host import Host, Hosted, packed
 from rlgraph.execution.impala import ImpalaExecutor
 from rlgraph.execution.in_process import InProcessEngine
 from rlgraph.execution.monitor import Monitor
@@ -15,12 +16,14 @@ __all__ = [
     "ActorDied",
     "ActorFailed",
     "ActorFault",
+    "ActorMisconfigured",
     "Actors",
     "Answer",
     "ApexExecutor",
     "Calls",
     "Engine",
     "Executor",
+    "Host",
     "Hosted",
     "ImpalaExecutor",
     "InProcessEngine",
@@ -29,5 +32,6 @@ __all__ = [
     "Sample",
     "SyncBatchExecutor",
     "TooManyRestarts",
+    "failure",
     "packed",
 ]

@@ -160,6 +160,7 @@ class ApexExecutor(Executor):
                 self.batches_ahead,
                 *self._timeouts,
                 self._refuse,
+                self._log_folder,
             )
             self._sent_steps = 0
             self.send_weights()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
@@ -16,7 +17,8 @@ from rlgraph.environments.factory import is_instance
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine
+from rlgraph.execution.engine import Demand, Engine
+from rlgraph.execution.host import packed
 from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
@@ -61,6 +63,8 @@ class Executor(Worker):
     default_engine: ClassVar[str] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
+    #: Fragments that each actor is asked for ahead.
+    requests_per_actor: int = 1
     #: Whether fragments are to have the values that acting knew.
     keeps_values: ClassVar[bool] = False
 
@@ -129,8 +133,8 @@ class Executor(Worker):
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
-        #: Restarts of actors that were ended.
-        self._earlier_restarts = 0
+        #: Restarts of actors that were ended, and the fragments lost with them.
+        self._earlier_restarts = self._earlier_lost = 0
         self._actors: Actors | None = None
         self._requests: Requests | None = None
         graph, interval = agent.learner.graph, experience.internal_state_interval
@@ -197,8 +201,13 @@ class Executor(Worker):
         """How often actors were started again."""
         return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
 
+    @property
+    def lost_fragments(self) -> int:
+        """Fragments that were asked for and did not come, since their actor failed."""
+        return self._earlier_lost + (0 if self._requests is None else self._requests.lost)
+
     def metrics(self) -> dict[str, float]:
-        return self.monitor.take(self.actor_restarts)
+        return self.monitor.take(self.actor_restarts, self.lost_fragments)
 
     def details(self, metrics: Mapping[str, float]) -> list[str]:
         return [] if self._actors is None else lines_of(metrics, self.monitor, self._actors.incarnations)
@@ -209,7 +218,7 @@ class Executor(Worker):
             self._engine.close()
         elif self._actors is not None:
             self._actors.close()
-        self._earlier_restarts = self.actor_restarts
+        self._earlier_restarts, self._earlier_lost = self.actor_restarts, self.lost_fragments
         self._engine = self._actors = self._requests = None
 
     # Actors.
@@ -228,9 +237,7 @@ class Executor(Worker):
     def start_actors(self) -> Requests:
         """Start the actors unless they run; returns what asks them for fragments."""
         if self._requests is None:
-            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
-            self.agent.learner.expect_new_actors()
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
@@ -242,9 +249,25 @@ class Executor(Worker):
                     begun=begun,
                 )
 
-            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts)
+            packed(make(0, 0), "executor")  # what cannot be sent is refused before anything starts
+            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
+            engine.check_room(self._demand())
+            self.agent.learner.expect_new_actors()
+            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts, folder=self._log_folder)
             self._requests = Requests(engine, self._actors, self._read, *self._timeouts)
         return self._requests
+
+    @property
+    def _log_folder(self) -> Path | None:
+        """Where the logs of actors that failed are written."""
+        return None if self.folder is None else self.folder / "actors"
+
+    def _demand(self) -> Demand:
+        """What the engine is going to need."""
+        fragment = self._fragments.num_bytes(self._sampler_spec["length"], self.envs_per_actor)
+        # A fragment that is read lies there beside those that are under way; so does a message of weights.
+        requests, weights = self.requests_per_actor + 1, len(self.agent.learner.weights_message())
+        return Demand(self.actors, self.actors * requests * fragment + (requests + 1) * weights)
 
     def _read(self, facts: bytes, body: Any) -> Sample:
         """The sample that an actor returned."""

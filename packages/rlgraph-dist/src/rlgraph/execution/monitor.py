@@ -29,6 +29,10 @@ _METRICS = {
         "Fragments since the last report whose weights were too old to learn from.",
         "fragments",
     ),
+    "lost_fragments": (
+        "Fragments that were asked for and did not come, since their actor failed.",
+        "fragments",
+    ),
     "actor_restarts": ("Actors started again because they died, hung or failed.", "restarts"),
     "shard_restarts": ("Replay shards started again, empty, because they died, hung or failed.", "restarts"),
 }
@@ -103,9 +107,14 @@ class Monitor:
         """A fragment was too old."""
         self._dropped += 1
 
-    def take(self, restarts: int) -> dict[str, float]:
-        """The metrics since the last call."""
-        metrics = {"actor_restarts": float(restarts)}
+    def take(self, restarts: int, lost: int) -> dict[str, float]:
+        """The metrics since the last call.
+
+        Args:
+            restarts: of actors, in the whole run.
+            lost: fragments lost with them, likewise.
+        """
+        metrics = {"actor_restarts": float(restarts), "lost_fragments": float(lost)}
         passed = max(self._now() - self._began, 1e-9)
         metrics |= {name: waited / passed for name, waited in self._waited.items()}
         if self._dropped:

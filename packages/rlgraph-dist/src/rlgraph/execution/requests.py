@@ -156,6 +156,8 @@ class Requests(Calls):
         super().__init__(engine, actors, lambda _, *result: read(*result), start_timeout, timeout)
         #: What all actors act with; see `Engine.share`.
         self.weights: Any = None
+        #: Fragments that were asked for and did not come, since their actor failed.
+        self.lost = 0
 
     def ask(self, number: int) -> None:
         """Ask actor `number` for a fragment of `weights`."""
@@ -171,6 +173,7 @@ class Requests(Calls):
         while len(self) and not samples:
             for answer in self.answers():
                 if answer.value is None:
+                    self.lost += 1
                     self.ask(answer.number)
                 else:
                     samples.append(answer.value)

@@ -6,6 +6,7 @@ import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from rlgraph.agents.experience.fragment import Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine, Hosted
+from rlgraph.execution.engine import Engine
+from rlgraph.execution.host import Hosted
 from rlgraph.execution.replay_shard import Batch, BatchFormat
 from rlgraph.execution.requests import Calls
 from rlgraph.execution.sampling import Sample
@@ -53,6 +55,7 @@ class Shards:
         batches_ahead: number of batches that are asked for ahead.
         start_timeout, timeout: seconds until the first answer of a shard, and until any other.
         refuse: ``(origin, cause)``: is told of samples whose message is no fragment.
+        folder: see `Actors`.
     """
 
     def __init__(
@@ -66,8 +69,9 @@ class Shards:
         start_timeout: float,
         timeout: float,
         refuse: Callable[[Origin, str], None],
+        folder: Path | None = None,
     ):
-        self._actors = Actors(engine, make, count, max_restarts, "replay shard", is_light=True)
+        self._actors = Actors(engine, make, count, max_restarts, "replay shard", True, folder)
         self._calls = Calls(engine, self._actors, self._read, start_timeout, timeout)
         self._engine, self._format, self._ahead, self._refuse = engine, batches, batches_ahead, refuse
         #: Batches that are here.

@@ -16,12 +16,13 @@ class VirtualClock:
     Work that runs at the same time shares the cores equally: with more work than cores each gets its share.
 
     Args:
-        cores: how many there are; infinitely many by default.
+        cores: how many there are; infinitely many by default. A core that does two things at a time counts as less
+            than two.
     """
 
     def __init__(self, cores: float = inf):
         self.time = 0.0
-        self._cores = cores
+        self._cores, self.is_shared = cores, cores < inf
         #: Seconds of a core that each running work has had since the beginning, if it ran since then.
         self._served = 0.0
         self._numbers = count()

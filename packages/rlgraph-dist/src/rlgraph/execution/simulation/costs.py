@@ -26,7 +26,7 @@ class Costs:
         asking: of a call, in the learner's process.
         receiving: of the facts of a result there, and of the body of a fragment.
         waiting: there, per call that is under way, whenever it waits.
-        latency: seconds on the way of a call or a result; no core works.
+        latency: seconds on the way of a call or a result.
         bandwidth: bytes per second.
         insert, draw, set_priorities: of a replay shard; 0: there are none.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,8 +13,9 @@ import numpy as np
 
 from rlgraph.agents.experience.fragment import Origin
 from rlgraph.execution.engine import Engine
+from rlgraph.execution.host import unpacked
 from rlgraph.execution.sampling import Sample, SamplerSpec
-from rlgraph.execution.simulation.clock import VirtualClock
+from rlgraph.execution.simulation.clock import Action, VirtualClock
 from rlgraph.execution.simulation.costs import Costs
 
 
@@ -91,13 +91,13 @@ class SimulatedEngine(Engine):
         self.clock.run(lambda: bool(ended))
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> VirtualActor:
-        return VirtualActor(pickle.loads(make), free_since=self.now())
+        return VirtualActor(unpacked(make), free_since=self.now())
 
     def call(self, actor: VirtualActor, method: str, *arguments: Any) -> VirtualCall:
         self.work("asking", self.costs.asking)
         call = VirtualCall(method, arguments[0])
         size = {"sample": self.costs.weights_bytes, "insert": self.costs.fragment_bytes}.get(method, 0)
-        self.clock.after(self.costs.latency + size / self.costs.bandwidth, partial(self._arrive, actor, call))
+        self._send(size, partial(self._arrive, actor, call))
         return call
 
     def share(self, value: bytes) -> bytes:
@@ -123,6 +123,11 @@ class SimulatedEngine(Engine):
     def close(self) -> None:
         pass
 
+    def _send(self, size: int, action: Action) -> None:
+        """Do something when a message arrived; on shared cores its way is work of the engine's processes."""
+        seconds = self.costs.latency + size / self.costs.bandwidth
+        (self.clock.work if self.clock.is_shared else self.clock.after)(seconds, action)
+
     def _arrive(self, actor: VirtualActor, call: VirtualCall) -> None:
         actor.calls.append(call)
         if actor.is_free:
@@ -138,8 +143,7 @@ class SimulatedEngine(Engine):
         actor.times = actor.times[0], actor.times[1] + self.now() - begun
         call.facts = self._facts(actor, call)
         size = {"draw": self.costs.batch_bytes, "sample": self.costs.fragment_bytes * self._reads_bodies}
-        delay = self.costs.latency + size.get(call.method, 0) / self.costs.bandwidth
-        self.clock.after(delay, partial(self._finish, call))
+        self._send(size.get(call.method, 0), partial(self._finish, call))
         if actor.calls:
             self._begin(actor)
 

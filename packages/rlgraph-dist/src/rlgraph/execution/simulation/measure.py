@@ -14,8 +14,9 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.core import registry
 from rlgraph.execution.apex import ApexExecutor
-from rlgraph.execution.engine import Engine, packed
+from rlgraph.execution.engine import Engine
 from rlgraph.execution.executor import Executor, make_engine
+from rlgraph.execution.host import packed
 from rlgraph.execution.replay_shard import BatchFormat
 from rlgraph.execution.sampling import RemoteSampler, Sample, SamplerSpec
 from rlgraph.execution.simulation.costs import Costs
