@@ -1,5 +1,6 @@
 """Ape-X's flow, on actors and shards of this process."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -98,6 +99,8 @@ def test_updates_follow_the_rate_of_the_agent():
     (metrics,) = reports.metrics
     assert metrics["replay_ratio"] == pytest.approx(result.updates * 8 / 512)
     assert (metrics["actor_restarts"], metrics["shard_restarts"]) == (0, 0)
+    # In one process all but one wait at any time.
+    assert 0 < metrics["actor_wait"] < 1 and 0 < metrics["shard_wait"] < 1
     assert metrics["weights_age"] > 0
     # Two actors, so two shards of four; every fragment of 16 x 4 steps goes to the shard of its actor.
     assert [name for name in engine.names if "shard" in name] == [
@@ -209,7 +212,8 @@ def test_values_of_another_scale_are_not_sent(changed):
 
 def test_an_empty_shard_gives_no_batch():
     shard = make()._shard_spec(1, 0)()
-    assert shard.draw(pack_message({"progress": 0.0}, {})) == (b'{"inserted": 0}', b"")
+    facts, body = shard.draw(pack_message({"progress": 0.0}, {}))
+    assert (json.loads(facts)["inserted"], body) == (0, b"")
 
 
 def test_updates_that_are_due_while_no_record_is_complete_are_left_out():

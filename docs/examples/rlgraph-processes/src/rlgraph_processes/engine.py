@@ -13,6 +13,9 @@ from typing import Any
 
 from rlgraph.execution import ActorDied, ActorFault, Engine
 
+#: A call returns facts and a body.
+Call = Future[tuple[bytes, bytes]]
+
 
 @dataclass(eq=False)
 class Actor:
@@ -23,8 +26,8 @@ class Actor:
     connection: Connection
     thread: ThreadPoolExecutor
 
-    def call(self, method: str, arguments: tuple[bytes, ...]) -> bytes:
-        """Call a method of the object in the process."""
+    def call(self, method: str, arguments: tuple[bytes, ...]) -> tuple[bytes, bytes]:
+        """Call a method of the object in the process; returns facts and body."""
         try:
             self.connection.send((method, arguments))
             answer = self.connection.recv()
@@ -32,11 +35,15 @@ class Actor:
             raise ActorDied(f"{self.name}: exit status {self.process.wait()}") from None
         if isinstance(answer, ActorFault):
             raise answer
-        return bytes(answer)
+        facts, body = answer
+        return facts, body
 
 
 class ProcessEngine(Engine):
-    """Starts actors as processes of this machine (POSIX)."""
+    """Starts actors as processes of this machine (POSIX).
+
+    References are the bytes themselves: what goes from one actor to another passes through this process.
+    """
 
     def __init__(self) -> None:
         self._actors: list[Actor] = []
@@ -51,18 +58,21 @@ class ProcessEngine(Engine):
         self._actors.append(actor := Actor(name, process, here, ThreadPoolExecutor(1)))
         return actor
 
-    def call(self, actor: Actor, method: str, *arguments: Any) -> Future[bytes]:
+    def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
         # The thread does one call after another, so the results come in their order.
         return actor.thread.submit(actor.call, method, arguments)
 
     def share(self, value: bytes) -> bytes:
         return value
 
-    def wait(self, calls: Sequence[Future[bytes]], timeout: float) -> list[Future[bytes]]:
+    def fetch(self, reference: bytes) -> bytes:
+        return reference
+
+    def wait(self, calls: Sequence[Call], timeout: float) -> list[Call]:
         done = wait(calls, timeout, FIRST_COMPLETED).done
         return [call for call in calls if call in done]
 
-    def result(self, call: Future[bytes]) -> bytes:
+    def result(self, call: Call) -> tuple[bytes, bytes]:
         return call.result()
 
     def kill(self, actor: Actor) -> None:

@@ -37,7 +37,7 @@ class BackupExecutor(Executor):
             samples = self._first_samples(self.actors - self.spare_actors)
         for sample in samples:
             self.count(sample, schedule)
-        self.learn_from([sample.fragment for sample in samples], schedule)
+        self.learn_from(samples, schedule)
 
     def _first_samples(self, number: int) -> list[Sample]:
         """The first samples of the newest weights; an actor that is late is asked again when it answers."""
@@ -52,8 +52,8 @@ class BackupExecutor(Executor):
         samples: list[Sample] = []
         while len(samples) < number:
             for sample in requests.receive():
-                actor = sample.fragment.origin.actor
-                if sample.fragment.version == self.agent.updates:
+                actor = sample.origin.actor
+                if sample.version == self.agent.updates:
                     samples.append(sample)
                     self._busy.remove(actor)
                 else:

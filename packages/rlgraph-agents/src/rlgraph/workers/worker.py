@@ -185,6 +185,10 @@ class Worker(ABC):
         """Further metrics of a report, by the names of the glossary (`rlgraph.workers.metrics`)."""
         return {}
 
+    def details(self, metrics: Mapping[str, float]) -> Sequence[str]:
+        """Lines for the live view of a run, besides the metrics of a report."""
+        return ()
+
     @abstractmethod
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         """Train until the schedule is over."""

@@ -16,6 +16,7 @@ from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.shards import Shards
+from rlgraph.execution.work_times import share_waited
 from rlgraph.workers.run_schedule import RunSchedule
 
 
@@ -92,7 +93,10 @@ class ApexExecutor(Executor):
         return self._earlier_shard_restarts + (0 if self._shards is None else self._shards.restarts)
 
     def metrics(self) -> dict[str, float]:
-        return {**super().metrics(), "shard_restarts": float(self.shard_restarts)}
+        metrics = {**super().metrics(), "shard_restarts": float(self.shard_restarts)}
+        if self._shards is not None:
+            metrics["shard_wait"] = share_waited(*self._shards.times.take())
+        return metrics
 
     def terminate(self) -> None:
         self._earlier_shard_restarts = self.shard_restarts

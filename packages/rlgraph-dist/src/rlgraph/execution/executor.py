@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,13 +20,17 @@ from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Demand, Engine
 from rlgraph.execution.evaluators import Asked, Evaluators, EvaluatorSpec
 from rlgraph.execution.host import packed
+from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
+from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker
+
+_log = logging.getLogger(__name__)
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -135,7 +140,7 @@ class Executor(Worker):
         self._asked_evaluations = 0
         self._engine_spec, self.actors = engine, actors
         #: What `metrics` reports.
-        self.monitor = Monitor()
+        self.monitor = Monitor(engine.now) if isinstance(engine, Engine) else Monitor()
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
@@ -179,18 +184,23 @@ class Executor(Worker):
             self.terminate()
 
     def execute_workload(self, workload: Mapping[str, Any]) -> TrainingResult:
-        """`execute` by the names of RLgraph 0.5: ``{"num_timesteps", "report_interval"}``."""
-        known = {"num_timesteps", "report_interval"}
-        if unknown := workload.keys() - known:
+        """`execute` by the names of RLgraph 0.5; reports are logged.
+
+        Args:
+            workload: ``num_timesteps``, and if wanted ``report_interval`` in steps and ``report_interval_min_seconds``.
+        """
+        known = ("num_timesteps", "report_interval", "report_interval_min_seconds")
+        if unknown := workload.keys() - set(known):
             raise SpecError(
-                f"expected {', '.join(sorted(known))}, given {', '.join(sorted(unknown))}", path="workload"
+                f"expected {', '.join(known)}, given {', '.join(sorted(unknown))}", path="workload"
             )
         if "num_timesteps" not in workload:
             raise SpecError(
                 "missing; expected the number of environment steps", path="workload.num_timesteps"
             )
         self.report_interval = workload.get("report_interval", self.report_interval)
-        return self.execute(workload["num_timesteps"])
+        log = _LoggedReports(workload.get("report_interval_min_seconds", 0.0))
+        return self.execute(workload["num_timesteps"], callbacks=log)
 
     @property
     def restarts(self) -> int:
@@ -210,6 +220,9 @@ class Executor(Worker):
 
     def metrics(self) -> dict[str, float]:
         return self.monitor.take(self.actor_restarts, self.lost_fragments)
+
+    def details(self, metrics: Mapping[str, float]) -> list[str]:
+        return [] if self._actors is None else lines_of(metrics, self.monitor, self._actors.incarnations)
 
     def terminate(self) -> None:
         """End the actors, and the engine if it was made here."""
@@ -290,7 +303,7 @@ class Executor(Worker):
 
     def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
-        self.monitor.add(self.agent.updates - sample.version, sample.steps, sample.size)
+        self.monitor.add(sample, self.agent.updates - sample.version)
         schedule.done += sample.steps
         self.timesteps += sample.steps
         self._replaced[sample.origin.actor] = sample.restarts, sample.dropped_steps
@@ -359,6 +372,23 @@ class Executor(Worker):
         if results is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
+
+
+class _LoggedReports(Callback):
+    """Logs reports.
+
+    Args:
+        min_seconds: between two of them, at least.
+    """
+
+    def __init__(self, min_seconds: float):
+        self._min_seconds, self._last = min_seconds, 0.0
+
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
+        if worker.seconds - self._last >= self._min_seconds:
+            self._last = worker.seconds
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+            _log.info("step %s: %s", worker.timesteps_of_run, shown)
 
 
 def _fragment_length(agent: Agent, given: int | None) -> int:

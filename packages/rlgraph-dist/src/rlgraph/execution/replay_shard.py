@@ -22,6 +22,7 @@ from rlgraph.core.errors import CheckpointWarning
 from rlgraph.execution.engine import Bytes
 from rlgraph.execution.sampling import fragment_format
 from rlgraph.execution.values import ValuedWriter, initial_errors
+from rlgraph.execution.work_times import WorkTimes, timed
 from rlgraph.spaces import Dict, FloatBox, IntBox, from_spec
 
 #: The random streams of shards are numbered from here, after those of actors.
@@ -156,7 +157,9 @@ class ReplayShard:
         self._snapshot = Path(spec.snapshots) / f"shard-{spec.number}" if spec.snapshots else None
         #: Records taken in so far.
         self.inserted = self._restored()
+        self.times = WorkTimes()
 
+    @timed
     def insert(self, message: Bytes) -> tuple[bytes, bytes]:
         """Take in a fragment; facts are ``{"refused"}``: why its message is not one, None if it is."""
         try:
@@ -199,14 +202,15 @@ class ReplayShard:
             return 0
         return int(facts["inserted"])
 
+    @timed
     def draw(self, message: Bytes) -> tuple[bytes, bytes]:
-        """A batch as a message of `BatchFormat`; facts are ``{"inserted"}``, and if that is 0 there is no batch.
+        """A batch as a message of `BatchFormat`; facts are ``{"inserted", "times"}``; if nothing was, there is none.
 
         Args:
             message: its header has the ``progress`` of training.
         """
         header, _ = unpack_message(message)
-        facts = json.dumps({"inserted": self.inserted}).encode()
+        facts = json.dumps({"inserted": self.inserted, "times": self.times.take()}).encode()
         if not self.inserted:
             return facts, b""
         progress = np.asarray(header["progress"], self._dtype)
@@ -214,6 +218,7 @@ class ReplayShard:
         fields = {**records, "importance_weights": np.asarray(weights, self._dtype)}
         return facts, self._batches.to_bytes(Batch(fields, indices, self.inserted))
 
+    @timed
     def update(self, message: Bytes) -> tuple[bytes, bytes]:
         """Set priorities; `message` has the ``indices`` and ``priorities`` [B], and ``inserted`` of their batch.
 

@@ -19,6 +19,7 @@ from rlgraph.environments.factory import make_vector_env
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.execution.engine import Bytes
 from rlgraph.execution.values import VALUES, ValuingActor
+from rlgraph.execution.work_times import WorkTimes, timed
 from rlgraph.workers.episodes import Episodes
 
 #: Facts of a sample that are whole numbers.
@@ -78,6 +79,7 @@ class Sample:
         restarts: environments that were replaced since the sampler was started.
         dropped_steps: rows that are no steps since their environment was replaced.
         size: bytes of the fragment's message.
+        times: seconds that the actor waited and worked since the last one.
         body: reference to that message.
         fragment: the steps, where the message was read.
     """
@@ -89,6 +91,7 @@ class Sample:
     restarts: int
     dropped_steps: int
     size: int
+    times: tuple[float, float] = (0.0, 0.0)
     body: Any = None
     fragment: Fragment | None = None
 
@@ -103,14 +106,22 @@ class Sample:
             given = json.loads(facts)
             numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
             episodes = [(float(value), int(length)) for value, length in given["episodes"]]
-            return cls(Origin(*map(int, given["origin"])), episodes=episodes, body=body, **numbers)
+            waited, worked = map(float, given["times"])
+            return cls(
+                Origin(*map(int, given["origin"])),
+                episodes=episodes,
+                times=(waited, worked),
+                body=body,
+                **numbers,
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"expected the facts of a sample, given {facts[:200]!r} ({error})") from None
 
     def facts(self) -> bytes:
         """All but the fragment, for `from_facts`."""
         numbers = {name: getattr(self, name) for name in _NUMBERS}
-        return json.dumps({"origin": astuple(self.origin), "episodes": self.episodes, **numbers}).encode()
+        given = {"origin": astuple(self.origin), "episodes": self.episodes, "times": self.times, **numbers}
+        return json.dumps(given).encode()
 
     def read(self, message: Bytes, fragments: FragmentFormat) -> Sample:
         """With the fragment of its message.
@@ -167,9 +178,11 @@ class RemoteSampler(FragmentSampler):
         self._episodes = Episodes(environments.num_environments)
         self._ended: list[tuple[float, int]] = []
         self._dropped_steps = 0
+        self.times = WorkTimes()
         index = (spec.number << 16) + spec.incarnation
         self.reset(root if spec.is_first else environment_seed(root, index, spec.begun))
 
+    @timed
     def sample(self, weights: Bytes) -> tuple[bytes, bytes]:
         """Facts of the next fragment that these weights act in, and its message."""
         self.actor.set_weights(weights)
@@ -184,6 +197,7 @@ class RemoteSampler(FragmentSampler):
             self.environments.restarts,
             self._dropped_steps,
             len(message),
+            self.times.take(),
         )
         return sample.facts(), message
 

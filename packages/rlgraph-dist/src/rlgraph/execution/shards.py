@@ -19,6 +19,7 @@ from rlgraph.execution.host import Hosted
 from rlgraph.execution.replay_shard import Batch, BatchFormat
 from rlgraph.execution.requests import Calls
 from rlgraph.execution.sampling import Sample
+from rlgraph.execution.work_times import WorkTimes
 
 #: Calls that are under way at most, before the learner waits for answers.
 MOST_CALLS = 64
@@ -77,6 +78,8 @@ class Shards:
         self._here: deque[Drawn] = deque()
         #: Batches that were asked for and are not here, and the shard that is asked next.
         self._asked, self._next = 0, 0
+        #: How shards spent their time; see `WorkTimes.take`.
+        self.times = WorkTimes()
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -148,6 +151,12 @@ class Shards:
 
     def _read(self, method: str, facts: bytes, body: Any) -> Any:
         """What a shard answered: a batch, and why it refused a sample."""
-        if method == "draw" and json.loads(facts)["inserted"]:
-            return self._format.from_bytes(self._engine.fetch(body))
-        return json.loads(facts)["refused"] if method == "insert" else None
+        if method == "update":
+            return None
+        given = json.loads(facts)
+        if method == "insert":
+            return given["refused"]
+        waited, worked = given["times"]
+        self.times.waited += waited
+        self.times.worked += worked
+        return self._format.from_bytes(self._engine.fetch(body)) if given["inserted"] else None
