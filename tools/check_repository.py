@@ -273,8 +273,12 @@ def range_problem(requirement: str, version: str) -> str | None:
 
 
 def target_problem(package: Package, target: str) -> str | None:
-    """Why `module:attribute` is not there in the package's source, or None."""
-    module, _, attribute = target.partition(":")
+    """Why `module:attribute` is not there in the package's source, or its extra in the package; None: they are."""
+    target, _, extras = target.partition("[")
+    module, _, attribute = target.strip().partition(":")
+    for extra in re.findall(r"[\w.-]+", extras):
+        if extra not in package.extras:
+            return f"the package has no extra {extra}"
     base = package.source / module.replace(".", "/")
     file = next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
     if file is None:

@@ -208,6 +208,8 @@ def test_entry_point_targets(root: Path) -> None:
         "there is no module rlgraph.high.cli in this package",
         "packages/rlgraph-low/pyproject.toml: rlgraph.backends: low: rlgraph.low.descriptor defines no OTHER",
     ]
+    edit(root / "packages/rlgraph-low/pyproject.toml", "descriptor:OTHER", "descriptor:BACKEND [fast]")
+    assert found(root)[1].endswith("low: the package has no extra fast")
 
 
 def test_matrix(root: Path) -> None:

@@ -128,6 +128,19 @@ def test_a_mistake_that_is_none_any_more_is_found(tmp_path: Path) -> None:
     assert caught.traceback[-1].lineno + 1 == 2
 
 
+@pytest.mark.parametrize(
+    ("page", "module"),
+    [
+        ("write_an_algorithm", "rlgraph-reinforce/src/rlgraph_reinforce/reinforce.py"),
+        ("write_an_executor", "rlgraph-processes/src/rlgraph_processes/executor.py"),
+    ],
+)
+def test_the_code_of_a_tutorial_is_that_of_its_package(page: str, module: str) -> None:
+    text = (ROOT / "docs" / "tutorials" / f"{page}.md").read_text(encoding="utf-8")
+    code = (ROOT / "docs" / "examples" / module).read_text(encoding="utf-8")
+    assert code.endswith(next(python_blocks(text)).code)
+
+
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.md"))
 
 

@@ -1,12 +1,14 @@
-"""LSTM and GRU against torch's own modules; the LSTM's kernel against its single source."""
+"""LSTM and GRU against torch's own modules, and beside them; the LSTM's kernel against its single source."""
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from rlgraph.components import GRU, LSTM, Adam
+from rlgraph.components import GRU, LSTM, Adam, NeuralNetwork
 from rlgraph.core import Component, GraphExecutor, gradients, graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox, IntBox, Tuple
+from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
+from rlgraph.torch import ModuleComponent
 
 STEPS, BATCH, SIZE, UNITS = 6, 4, 5, 7
 STATE = FloatBox(shape=(UNITS,), add_batch_rank=True)
@@ -163,3 +165,25 @@ def test_compiled(straight, kind, dtype):
         one, other = (executor.execute("update", x, lengths) for executor in (compiled, eager))
         np.testing.assert_allclose(one, other, atol=tolerance)
     assert compiled.choices == {"compile:update": "aoti"} and len(straight) == 1
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_module_without_time_beside_a_recurrent_layer(is_first):
+    """One network takes steps and sequences, and the module, which fails with a time rank, sees ``[B, ...]``."""
+    module = nn.Sequential(nn.Unflatten(1, (1, 4)), nn.Conv1d(1, 2, 3), nn.Flatten())
+    layers = [ModuleComponent(module, scope="body"), LSTM(4, scope="lstm")]
+    steps = FloatBox(shape=(4,), add_batch_rank=True)
+    executor = GraphExecutor(
+        NeuralNetwork(layers if is_first else layers[::-1], scope="network"),
+        {"call_with_states.inputs": steps, "call.inputs": steps.with_extra_ranks(True, True, time_major=True)}
+        | {"internal_states": Dict(lstm=LSTM(4).internal_states_space)},
+        backend="torch",
+        api_methods=["call", "call_with_states"],
+    )
+    x = np.random.default_rng(0).normal(size=(5, 6, 4)).astype(np.float32)
+    states = {"lstm": (np.zeros((6, 4), np.float32),) * 2}
+    found = executor.execute("call", x, states)
+    for t in range(5):
+        step = executor.execute("call_with_states", x[t], states)
+        states = step["internal_states"]
+        np.testing.assert_allclose(found[t], step["output"], atol=1e-6)

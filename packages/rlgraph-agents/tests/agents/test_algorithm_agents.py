@@ -15,7 +15,7 @@ from rlgraph.agents.dqn import DQN
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.fragment import FragmentFormat
 from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.experience.rollouts import Rollouts, default_sequence_length
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO, PPOAgent
 from rlgraph.agents.sampler import FragmentSampler
@@ -314,6 +314,33 @@ def test_parts_cut_gradients_and_nothing_else(backend):
     for name, change in changes[0].items():
         is_cut = "gru" in name
         assert np.allclose(change, changes[1][name], rtol=0, atol=1e-12) != is_cut, name
+
+
+def test_one_environment_has_a_sequence_for_each_minibatch(backend):
+    agent = make(backend, {"network_spec": RECURRENT["network_spec"]}, seed=5)
+    numbers = []
+
+    class Numbers(Callback):
+        def on_update(self, worker, results):
+            numbers.append(results["num_updates"])
+
+    agent.learn(128, callbacks=Numbers())
+    assert agent.learner.experience.internal_state_interval == 32
+    assert numbers == [16]
+
+
+def test_lengths_of_parts_by_default():
+    """Divisors from 8 to 32; rollouts that have none, or are no longer than 32 steps, stay whole."""
+    lengths = {128: 32, 100: 25, 66: 22, 34: 17, 33: 11, 32: None, 20: None, 127: None, 74: None}
+    assert {steps: default_sequence_length(steps) for steps in lengths} == lengths
+
+
+@pytest.mark.parametrize("kind", ["ppo", "a2c"])
+def test_a_value_function_alone_may_be_recurrent(one_backend, kind):
+    spec = {"network_spec": [4], "value_network_spec": RECURRENT["network_spec"], "rollout_length": 40}
+    agent = make(one_backend, spec, kind, seed=5)
+    agent.learn(80, num_envs=2)
+    assert (agent.learner.experience.internal_state_interval, agent.updates) == (20, 1)
 
 
 def test_lengths_of_parts_that_do_not_do(one_backend):

@@ -272,8 +272,7 @@ def test_one_update_by_hand(kind, changes, update, one_backend):
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_no_option_is_ignored(kind, update, one_backend):
     options = parameters_of(kind.algorithm_class).named
-    # Sequences need recurrent networks: test_algorithm_agents.py has them.
-    elsewhere = {"state_space", "action_space", "intrinsic_reward", "sequence_length"}
+    elsewhere = {"state_space", "action_space", "intrinsic_reward"}
     assert set(OPTIONS[kind]) == set(options) - elsewhere
     base = PPO_BASE if kind is PPOAgent else BASE
     _, plain, _ = update(kind, base, one_backend)

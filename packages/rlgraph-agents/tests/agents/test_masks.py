@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
+from rlgraph.agents.sampler import FragmentSampler
 from rlgraph.core import InputError, SpecError, registry
 from rlgraph.core.functional.distributions.categorical import IMPOSSIBLE
 from rlgraph.draw import plan_text
 from rlgraph.environments import Environment, EnvironmentFault, LegalMoves
+from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 
 ALL = ("a2c", "dqn", "ppo", "random", "sac")
@@ -161,10 +163,52 @@ def agent_row(value):
     return tuple(part[0] for part in value) if isinstance(value, tuple) else value[0]
 
 
-def test_a_recurrent_network_carries_masks_through_sequences():
-    agent = make("a2c", backend=BACKEND, network_spec=[{"type": "lstm", "units": 4}])
-    agent.learn(64, env=Scripted, num_envs=2)
-    assert agent.updates > 0
+class Short(LegalMoves):
+    """Its episodes begin within sequences."""
+
+    LENGTH = 3
+
+
+def entropies_by_hand(weights, fragment, length):
+    """Of the policy in each sequence of each environment, unrolled from its own internal states, ``[T, N]``."""
+    layer, head = "ppo/policy/network/lstm-0/", "ppo/policy/action-adapter/action-layer/"
+    entropies = np.zeros(fragment.rewards.shape)
+    for n, t in np.ndindex(entropies.T.shape):
+        if t % length == 0:
+            c, h = (state[t // length, n] for state in fragment.internal_states["policy"]["lstm_0"])
+        if fragment.begins[t, n]:
+            c, h = np.zeros_like(c), np.zeros_like(h)
+        x = fragment.states["observation"][t, n] @ weights[layer + "weights"] + weights[layer + "biases"]
+        i, f, g, o = np.split(x + h @ weights[layer + "recurrent_weights"], 4)
+        c = c / (1.0 + np.exp(-f)) + np.tanh(g) / (1.0 + np.exp(-i))
+        h = np.tanh(c) / (1.0 + np.exp(-o))
+        logits = (h @ weights[head + "weights"] + weights[head + "biases"])[
+            fragment.states["action_mask"][t, n]
+        ]
+        p = np.exp(logits) / np.exp(logits).sum()
+        entropies[t, n] = -(p * np.log(p)).sum()
+    return entropies
+
+
+def test_sequences_with_masks_are_unrolled_as_by_hand():
+    """The entropy of PPO's minibatches, of one sequence each, whose weights stay."""
+    options = {"sequence_length": 4, "network_spec": [{"type": "lstm", "units": 4}], "num_epochs": 1}
+    agent = Agent.from_spec(
+        {"type": "ppo", **SMALL["ppo"], **options, "optimizer_spec": {"type": "sgd", "learning_rate": 0.0}},
+        env=Short,
+        backend=BACKEND,
+        seed=3,
+    )
+    rng = np.random.default_rng(0)
+    agent.set_weights(weights := {name: rng.normal(size=x.shape) for name, x in agent.get_weights().items()})
+    actor, environments = agent.learner.spec.build(2), make_vector_env(Short, 2)
+    actor.set_weights(agent.learner.weights_message())
+    fragment = FragmentSampler(actor, environments, 8, internal_state_interval=4).collect()
+    expected = entropies_by_hand(weights, fragment, 4)
+    assert expected.std() > 0.1
+    found = agent.learner.update([fragment])
+    assert found["num_updates"] == 4
+    assert found["entropy"] == pytest.approx(expected.mean(), rel=1e-5)
 
 
 @pytest.mark.parametrize("name", LEARNING)

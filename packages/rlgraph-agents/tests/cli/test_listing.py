@@ -1,13 +1,14 @@
 """What is installed, for people at 80 columns and for machines."""
 
 import json
+import sys
 from copy import copy
 
 import gymnasium
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.core import registry
+from rlgraph.core import Registry, registry
 from rlgraph.spaces import FloatBox, IntBox
 
 
@@ -41,6 +42,23 @@ def test_plugins_for_machines(rlgraph):
     listed = json.loads(outcome.out)
     (dqn,) = (entry for entry in listed if (entry["kind"], entry["name"]) == ("agent", "dqn"))
     assert (dqn["distribution"], dqn["target"]) == ("rlgraph-agents", "rlgraph.agents.dqn:DQNAgent")
+
+
+def test_what_is_not_installed(rlgraph, monkeypatch):
+    """An extra of an installed plug-in, and names of distributions that are not there."""
+    module = sys.modules[Registry.__module__]  # `rlgraph.core.registry` is the function
+    monkeypatch.setattr(module, "_is_installed", lambda name: name != "ale-py")
+    known = registry("rlgraph.executors")
+    monkeypatch.setattr(known, "_plugins", {})
+    outcome = rlgraph("plugins", "environments")
+    assert "ale-py is not installed:" in outcome.out and "pip install 'rlgraph-agents[atari]'" in outcome.out
+    lines = [line.split() for line in rlgraph("plugins", "executors").out.splitlines() if line.strip()]
+    assert lines == [
+        ["not", "installed"],
+        ["executors", "apex,", "impala,", "sync_batch", "pip", "install", "rlgraph-dist"],
+    ]
+    entries = {entry["name"]: entry for entry in json.loads(rlgraph("plugins", "environments", "--json").out)}
+    assert (entries["atari"]["missing"], entries["grid_world"]["install"]) == (["ale-py"], "")
 
 
 def test_agents(rlgraph):

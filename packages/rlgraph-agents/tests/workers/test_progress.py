@@ -16,8 +16,8 @@ def console():
     return Console(file=StringIO(), width=120, force_terminal=False)
 
 
-def worker_at(step):
-    return SimpleNamespace(timesteps_of_run=step)
+def worker_at(step, details=()):
+    return SimpleNamespace(timesteps_of_run=step, details=lambda metrics: details)
 
 
 def test_progress(console):
@@ -37,6 +37,15 @@ def test_progress(console):
     assert "4,321 steps/s" in written
     assert "loss nan" in written
     assert "epsilon 0.50" in written
+
+
+def test_details_are_below_the_line(console):
+    progress, worker = LiveProgress(console), worker_at(0, ["actor 0: [bold] 12 steps/s"])
+    progress.on_start(worker, 10)
+    progress.on_report(worker, {})
+    progress.on_end(worker)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert "0 / 10" in lines[-2] and lines[-1] == "actor 0: [bold] 12 steps/s"
 
 
 def test_an_evaluation_does_not_end_the_training(console):

@@ -65,6 +65,33 @@ def test_loading_reads_no_metadata(plugins, monkeypatch):
     assert plugins.load("good_one") == "loaded"
 
 
+def test_what_an_extra_needs_and_is_not_installed(tmp_path, monkeypatch):
+    entries = {
+        "rlgraph.test": {"one": "plug:One [fast]", "two": "plug:Two [fast,slow]", "three": "plug:Three"}
+    }
+    distribution(tmp_path, "plug", "1.0", entries)
+    with (tmp_path / "plug-1.0.dist-info" / "METADATA").open("a") as metadata:
+        for requirement in (
+            "numpy >=1",
+            "not-there[all] (>=2.6) ; extra == 'fast'",
+            'numpy>=2; python_version > "3" and extra == "slow"',
+            'nor-this>=2; extra == "other"',
+        ):
+            metadata.write(f"Requires-Dist: {requirement}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    one, three, two = Registry("rlgraph.test").plugins()
+    assert (one.target, one.missing, one.install) == ("plug:One", ("not-there",), "pip install 'plug[fast]'")
+    assert (two.missing, two.install) == (("not-there",), "pip install 'plug[fast,slow]'")
+    assert (three.target, three.missing, three.install) == ("plug:Three", (), "")
+
+
+def test_known_names_that_are_not_installed():
+    engines = Registry("rlgraph.engines", lambda group: ())
+    assert engines.not_installed() == {"in_process": "rlgraph-dist", "ray": "rlgraph-dist"}
+    engines.register("Ray", "somewhere:Engine")
+    assert engines.not_installed() == {"in_process": "rlgraph-dist"}
+
+
 def test_loading(plugins):
     assert plugins.load("good_one") == plugins.load("GOOD one") == plugins.load("GoodOne") == "loaded"
     assert "good-one" in plugins

@@ -1,5 +1,6 @@
 """Ape-X's flow, on actors and shards of this process."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rlgraph.agents.experience.messages import pack_message, unpack_message
+from rlgraph.agents.experience.messages import pack_message
 from rlgraph.core import SpecError
 from rlgraph.execution import ApexExecutor, TooManyRestarts
 from rlgraph.execution.engine import ActorDied
@@ -62,7 +63,7 @@ class Faulty(InProcessEngine):
         if actor in self.dead:
             call.fault = ActorDied("killed")
         elif call.kind == "garbage":
-            call.result = call.result[:-100]
+            call.body = call.body[:-100]
         return call
 
     @property
@@ -84,7 +85,7 @@ def priorities_of(shard):
 
 
 def shards_of(engine):
-    return [actor.hosted for actor in engine._actors if actor.name.startswith("replay shard")]
+    return [actor.host._hosted for actor in engine._actors if actor.name.startswith("replay shard")]
 
 
 def test_updates_follow_the_rate_of_the_agent():
@@ -95,6 +96,8 @@ def test_updates_follow_the_rate_of_the_agent():
     (metrics,) = reports.metrics
     assert metrics["replay_ratio"] == pytest.approx(result.updates * 8 / 512)
     assert (metrics["actor_restarts"], metrics["shard_restarts"]) == (0, 0)
+    # In one process all but one wait at any time.
+    assert 0 < metrics["actor_wait"] < 1 and 0 < metrics["shard_wait"] < 1
     assert metrics["weights_age"] > 0
     # Two actors, so two shards of four; every fragment of 16 x 4 steps goes to the shard of its actor.
     assert [name for name in engine.names if "shard" in name] == [
@@ -131,9 +134,9 @@ def test_a_shard_keeps_what_a_local_memory_keeps_and_draws_by_its_priorities():
     shard, format_ = spec(), BatchFormat(executor._experience, learner.spec)
     sampler = SamplerSpec(**executor._sampler_spec, actor=learner.spec)()
     for _ in range(3):
-        message = sampler.sample(learner.weights_message())
+        _, message = sampler.sample(learner.weights_message())
         shard.insert(message)
-        learner.insert(executor._format.from_bytes(message).fragment)
+        learner.insert(executor._fragments.from_bytes(message))
     storage = learner.executor.storage
     rows = {name: storage.read(name) for name in storage.variables if "memory/rows/" in name}
     assert len(rows) == 6
@@ -143,7 +146,7 @@ def test_a_shard_keeps_what_a_local_memory_keeps_and_draws_by_its_priorities():
     indices = np.arange(8)
     errors = np.linspace(0.5, 4.0, 8, dtype=np.float32)
     shard.update(pack_message({"inserted": shard.inserted}, {"indices": indices, "priorities": errors}))
-    batch = format_.from_bytes(shard.draw(pack_message({"progress": 0.0}, {})))
+    batch = format_.from_bytes(shard.draw(pack_message({"progress": 0.0}, {}))[1])
     for name, values in rows.items():
         np.testing.assert_array_equal(batch.records[name.split("/")[-1]], values[batch.indices], err_msg=name)
     priorities = priorities_of(shard)
@@ -157,9 +160,9 @@ def test_priorities_of_records_that_were_overwritten_are_not_set():
     shard = executor._shard_spec(0, 0)()
     sampler = SamplerSpec(**executor._sampler_spec, actor=executor.agent.learner.spec)()
     weights = executor.agent.learner.weights_message()
-    shard.insert(sampler.sample(weights))
+    shard.insert(sampler.sample(weights)[1])
     before = shard.inserted  # 52: places 0 to 51
-    shard.insert(sampler.sample(weights))  # 64 more: places 52 to 79, then 0 to 35
+    shard.insert(sampler.sample(weights)[1])  # 64 more: places 52 to 79, then 0 to 35
     assert (before, shard.inserted) == (52, 116)
     indices = np.array([0, 35, 36, 51])
     expected = priorities_of(shard)[indices]
@@ -177,8 +180,9 @@ def test_new_records_have_the_errors_of_the_values_that_acting_knew(n_step):
     sampler = SamplerSpec(**spec, actor=agent.learner.spec, max_timesteps_per_episode=9)()
     shard, acted = executor._shard_spec(0, 0)(), set()
     for _ in range(2):
-        shard.insert(message := sampler.sample(agent.learner.weights_message()))
-        states = executor._format.from_bytes(message).fragment.states[:-1]
+        _, message = sampler.sample(agent.learner.weights_message())
+        shard.insert(message)
+        states = executor._fragments.from_bytes(message).states[:-1]
         acted |= {state.tobytes() for state in states.reshape(-1, 4)}
     storage, number = shard.executor.storage, shard.inserted
     rows = {
@@ -205,8 +209,8 @@ def test_values_of_another_scale_are_not_sent(changed):
 
 def test_an_empty_shard_gives_no_batch():
     shard = make()._shard_spec(1, 0)()
-    header, arrays = unpack_message(shard.draw(pack_message({"progress": 0.0}, {})))
-    assert (header, arrays) == ({"inserted": 0}, {})
+    facts, body = shard.draw(pack_message({"progress": 0.0}, {}))
+    assert (json.loads(facts)["inserted"], body) == (0, b"")
 
 
 def test_updates_that_are_due_while_no_record_is_complete_are_left_out():
@@ -231,6 +235,17 @@ def test_what_fails_is_replaced(kind, method):
     assert sum("incarnation 1" in name for name in engine.names) == 1
 
 
+def test_shards_get_what_actors_sent_from_where_it_is():
+    """The driver reads no fragment; a shard says what is none, and its actor is started again."""
+    engine = Faulty({("sample", 3): "garbage"})
+    executor = make(engine=engine)
+    fetched, engine.fetch = [], lambda body: fetched.append(len(body)) or body
+    executor.execute_timesteps(640)
+    assert (executor.actor_restarts, executor.shard_restarts) == (1, 0)
+    assert engine.methods.count("insert") == 640 // 64
+    assert len(fetched) < engine.methods.count("draw")  # batches alone
+
+
 def test_too_many_restarts_of_shards_stop_the_run():
     engine = Faulty({("draw", number): "kills" for number in range(3, 300)})
     executor = make(engine=engine, max_actor_restarts=2)
@@ -249,6 +264,13 @@ def test_shards_of_a_second_run_are_filled_first():
 def test_an_agent_without_priorities_is_refused(changed):
     with pytest.raises(SpecError, match=r"a prioritized memory of transitions, given (DQN|Apex)Agent"):
         make({**APEX, **changed})
+
+
+def test_a_recurrent_agent_is_refused_with_what_takes_it():
+    memory = {"type": "sequence_replay", "capacity": 200, "sequence_length": 4, "burn_in": 1}
+    spec = {**APEX, "network_spec": [{"type": "lstm", "units": 4}], "memory_spec": memory}
+    with pytest.raises(SpecError, match=r"type: expected a network without memory, .* take 'sync_batch'"):
+        make(spec)
 
 
 def test_dqn_with_priorities_is_taken():

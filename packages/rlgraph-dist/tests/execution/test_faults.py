@@ -1,15 +1,18 @@
 """What fails is started again; what is lost is a fragment."""
 
-import pickle
 import sys
 from functools import partial
+from importlib.metadata import distribution, version
+from types import SimpleNamespace
 
 import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError
-from rlgraph.execution import InProcessEngine, SyncBatchExecutor, TooManyRestarts
-from rlgraph.execution.engine import ActorDied, packed
+from rlgraph.core.registry import Plugin
+from rlgraph.execution import InProcessEngine, SyncBatchExecutor, TooManyRestarts, host
+from rlgraph.execution.engine import ActorDied, ActorFailed, ActorMisconfigured
+from rlgraph.execution.host import Host, packed
 
 PPO = {
     "type": "ppo",
@@ -41,8 +44,10 @@ class Unreliable(InProcessEngine):
         call.kind = self.faults.get(self.calls - 1)
         if call.kind == "dies":
             call.fault = ActorDied("killed")
+        elif call.kind == "fails":
+            call.fault = ActorFailed("bad luck", "Traceback")
         elif call.kind == "garbage":
-            call.result = call.result[:-40]
+            call.body = call.body[:-40]
         return call
 
     def wait(self, calls, timeout):
@@ -65,7 +70,7 @@ def test_a_fault_costs_its_fragment(kind):
     assert (result.timesteps, result.updates) == (256, 4)
     assert engine.calls == 2 * 4 + 1
     assert engine.started == 3
-    assert executor.actor_restarts == 1
+    assert (executor.actor_restarts, executor.lost_fragments) == (1, 1)
     assert executor._actors.incarnations == [0, 1]
 
 
@@ -75,6 +80,52 @@ def test_too_many_restarts_name_all_causes():
         TooManyRestarts,
         match=r"(?s)failed 3 times.*max_actor_restarts is 2.*1\. killed\n2\. actor 1: expected the message",
     ):
+        executor.execute_timesteps(1000)
+
+
+def test_what_another_process_would_fail_at_again_stops_the_run_at_once():
+    agent = Agent.from_spec("random", env="CartPole-v1", backend="numpy")
+    executor = SyncBatchExecutor(agent, "Nowhere-v0", actors=2)
+    with pytest.raises(
+        ActorMisconfigured,
+        match=r"actor 0 \(incarnation 0\): SpecError: .*'Nowhere-v0'.*\nAnother process would fail as well",
+    ):
+        executor.execute(steps=100)
+    assert executor.actor_restarts == 0
+
+
+def test_other_versions_in_the_process_of_an_actor_are_refused(monkeypatch):
+    monkeypatch.setattr(host, "_version", lambda name: "none" if name == "rlgraph-core" else version(name))
+    core = version("rlgraph-core")
+    executor = SyncBatchExecutor("random", "CartPole-v1", backend="numpy")
+    with pytest.raises(
+        ActorMisconfigured,
+        match=rf"program that trains, rlgraph-core {core}, given none in .*: pip install rlgraph-core=={core} on every",
+    ):
+        executor.execute(steps=100)
+
+
+@pytest.mark.parametrize("named", ["corridor", "corridor_package.algorithm"])
+def test_versions_of_plug_ins_that_are_used_are_compared(monkeypatch, named):
+    plugin = Plugin("corridor", "corridor_package:Corridor", distribution("pytest"))
+    monkeypatch.setattr(host, "registry", lambda group: SimpleNamespace(plugins=lambda: [plugin]))
+    assert host._versions(["dense"]).keys() == set(host._OWN)
+    assert host._versions([named]).keys() == {*host._OWN, "pytest"}
+
+
+def test_logs_of_actors_that_failed(tmp_path):
+    """With a folder they are there, of each incarnation; without one they are in the message."""
+    failing = {1: "fails", 2: "fails"}
+    _, executor = make(failing, limit=1)
+    executor.folder = tmp_path
+    with pytest.raises(TooManyRestarts) as caught:
+        executor.execute_timesteps(1000)
+    assert str(caught.value).splitlines()[1:] == ["1. bad luck", "2. bad luck"]
+    logs = {file.name: file.read_text() for file in (tmp_path / "actors").iterdir()}
+    assert logs.keys() == {"actor-1.0.log", "actor-1.1.log"}
+    assert all(log.endswith(" bad luck\nTraceback\n") for log in logs.values())
+    _, executor = make(failing, limit=1)
+    with pytest.raises(TooManyRestarts, match=r"1\. bad luck\nTraceback\n2\. bad luck\nTraceback"):
         executor.execute_timesteps(1000)
 
 
@@ -90,4 +141,4 @@ def test_what_no_other_process_can_make_is_refused(monkeypatch):
             SpecError, match=r"engine\.there: expected .* given Corridor of the program itself"
         ):
             packed(make, "engine.there")
-    assert pickle.loads(packed(partial(dict, env=float), "engine.there"))() == {"env": float}
+    assert Host(packed(partial(dict, env=float), "engine.there")).call("get", "env") is float

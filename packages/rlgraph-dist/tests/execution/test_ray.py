@@ -11,7 +11,9 @@ import pytest
 pytest.importorskip("ray")
 
 from rlgraph.agents import Agent
+from rlgraph.core import SpecError
 from rlgraph.execution import ApexExecutor, SyncBatchExecutor
+from rlgraph.execution.engine import Demand
 from rlgraph.execution.ray.engine import RayEngine
 from rlgraph.workers import Callback
 
@@ -27,15 +29,21 @@ PPO = {
 
 
 def hosts():
-    """The processes of actors."""
-    found = []
+    """The processes of this program's actors."""
+    parents, found = {}, []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if (folder / "cmdline").read_bytes().startswith(b"ray::_Host"):
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if (folder / "cmdline").read_bytes().startswith(b"ray::_RayHost"):
                 found.append(int(folder.name))
         except OSError:  # it ended meanwhile
             continue
-    return sorted(found)
+    return sorted(number for number in found if os.getpid() in ancestors(number, parents))
+
+
+def ancestors(number, parents):
+    while number in parents:
+        yield (number := parents[number])
 
 
 def all_ended():
@@ -67,6 +75,23 @@ def test_ray_does_what_this_process_does(engine):
         weights.append(executor.local_agent.get_weights())
     for name, value in weights[0].items():
         np.testing.assert_array_equal(value, weights[1][name], err_msg=name)
+
+
+def test_too_little_room_is_told_before_anything_starts(engine):
+    ppo = {**PPO, "execution_spec": {"threads": 1}}
+    executor = SyncBatchExecutor(ppo, "CartPole-v1", engine=engine, actors=3, backend="torch")
+    with pytest.raises(
+        SpecError,
+        match=r"executor_spec.actors: 3 actors need 3 CPUs, 1 each, and the cluster has 2, of which",
+    ):
+        executor.execute(steps=100)
+    assert not hosts()
+    with pytest.raises(SpecError, match=r"2 actors need 1 GPUs, 0.5 each, and the cluster has 0, of which 0"):
+        RayEngine(gpus_per_actor=0.5).check_room(Demand(2, 0))
+    with pytest.raises(
+        SpecError, match=r"need 1,000,000 MB, and Ray's object store has [\d,]+ MB: .*=10{12}\)"
+    ):
+        engine.check_room(Demand(2, 10**12))
 
 
 class _Signals(Callback):

@@ -3,6 +3,7 @@
 import gymnasium
 import pytest
 
+from rlgraph.agents import Agent
 from rlgraph.core import SpecError
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
 from rlgraph.runs.configuration import check
@@ -35,6 +36,10 @@ def test_what_actors_elsewhere_cannot_do_is_refused_before_any_starts():
     ):
         with pytest.raises(SpecError, match=message):
             SyncBatchExecutor(spec, env, backend="numpy", **options)
+    agent = Agent.from_spec(ppo, env="CartPole-v1", backend="numpy")
+    executor = SyncBatchExecutor(agent, lambda: gymnasium.make("CartPole-v1"), engine="none")
+    with pytest.raises(SpecError, match=r"executor: cannot be sent to another process .*instead of lambdas"):
+        executor.execute(steps=100)  # before the engine is looked for
     executor = SyncBatchExecutor(ppo, "CartPole-v1", backend="numpy", fragment_length=8)
     with pytest.raises(SpecError, match=r"workload\.num_timesteps: missing"):
         executor.execute_workload({"report_interval": 10})
@@ -46,6 +51,24 @@ def test_what_actors_elsewhere_cannot_do_is_refused_before_any_starts():
         ("rayy", "executor_spec.engine: unknown engine 'rayy'. Did you mean 'ray'"),
         ({"actor": 2}, "executor_spec.actor: .* Did you mean 'actors'"),
         ({"num_envs": 2}, "executor_spec.num_envs: expected in the run's 'worker.num_envs', given here"),
+        (
+            {"report_interval": 2},
+            "executor_spec.report_interval: expected in the run's 'logging.report_interval'",
+        ),
+        ({"actors": 0}, "executor_spec.actors: expected an integer >= 1, given 0"),
+        ({"actors": 2.5}, "executor_spec.actors: expected an integer >= 1, given 2.5"),
+        ({"max_actor_restarts": -1}, "executor_spec.max_actor_restarts: expected an integer >= 0, given -1"),
+        ({"sample_timeout": 0}, "executor_spec.sample_timeout: expected a number > 0, given 0"),
+        ({"type": "apex", "replay_shards": 0}, "executor_spec.replay_shards: expected an integer >= 1"),
+        ({"engine": {"type": "ray", "cpus": 1}}, "executor_spec.engine.cpus: .* Did you mean 'num_cpus'"),
+        (
+            {"engine": {"type": "ray", "num_cpus": 0}},
+            "engine.num_cpus: expected an integer >= 1 or null, given 0",
+        ),
+        (
+            {"engine": {"cpus": 1}},
+            "executor_spec.engine: expected the name of an engine, or a mapping with 'type'",
+        ),
         (5, "executor_spec: expected the name of an engine, or a mapping, given 5"),
     ],
 )

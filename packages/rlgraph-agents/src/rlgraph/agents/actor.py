@@ -217,7 +217,7 @@ class Actor:
         self._stack = with_rows(self._stack, rows, 0)
         self._previous = with_rows(self._previous, rows, 0)
 
-    def set_weights(self, message: bytes) -> None:
+    def set_weights(self, message: bytes | memoryview) -> None:
         """Take over the weights of a learner's message (see `Learner.weights_message`).
 
         Raises:

@@ -22,13 +22,12 @@ class PPO(ActorCritic):
         value_clipping: how far values may move from the old ones; None: no limit.
         weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         num_epochs, num_minibatches: passes over a rollout, and parts of it with one update each.
-        sequence_length: steps that recurrent networks are unrolled over, a divisor of `rollout_length`; None: all.
         kl_limit: an update ends once the divergence from the policy that acted exceeds it; None: never.
         standardize_advantages: whether the advantages of a minibatch or of the whole ``"batch"`` get mean 0 and
             deviation 1; False: they stay.
     """
 
-    experience = Rollouts.of("discount", "sequence_length")
+    experience = Rollouts.of("discount")
 
     def __init__(
         self,
@@ -41,7 +40,6 @@ class PPO(ActorCritic):
         weight_vf: ScheduleSpec = 0.5,
         num_epochs: int = 4,
         num_minibatches: int = 4,
-        sequence_length: int | None = None,
         kl_limit: float | None = None,
         standardize_advantages: Literal["minibatch", "batch", False] = "minibatch",
         **options: Any,
@@ -51,8 +49,7 @@ class PPO(ActorCritic):
         per_minibatch = standardize_advantages == "minibatch"
         self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf, per_minibatch)
         stop_if = None if kl_limit is None else ("kl", kl_limit)
-        columns = self.policy.internal_states_space is not None
-        self.epochs = IterativeOptimization(num_epochs, num_minibatches, columns, stop_if, sequence_length)
+        self.epochs = IterativeOptimization(num_epochs, num_minibatches, bool(self.recurrent_parts), stop_if)
         self.add_components(*filter(None, (self.standardize, self.loss, self.epochs)))
 
     def check_sequences(self, number: int) -> None:

@@ -51,7 +51,7 @@ def plugins(
         ),
     ] = None,
 ) -> None:
-    """List installed plug-ins of all kinds, or of one. Imports no framework."""
+    """List plug-ins of all kinds, or of one, and how to install what is missing. Imports no framework."""
     groups = GROUPS if kind is None else {_group(kind): GROUPS[_group(kind)]}
     found = [(each, plugin) for group, each in groups.items() for plugin in registry(group).plugins()]
     parts: list[RenderableType] = []
@@ -60,8 +60,19 @@ def plugins(
         shown = [plugin for _, plugin in members]
         room = output.width - max(len(plugin.name) for plugin in shown) - 4
         for plugin in shown:
-            table.add_row(plugin.name, Text(folded(plugin.target, room), style="dim"))
+            target = Text(folded(plugin.target, room), style="dim")
+            if plugin.missing:
+                target.append(
+                    f"\n{', '.join(plugin.missing)} is not installed:\n{plugin.install}", style="yellow"
+                )
+            table.add_row(plugin.name, target)
         parts += [Text.assemble((f"{each}s", "bold"), " of ", origin), Padding(table, (0, 0, 1, 2))]
+    missing = [(each, *item) for group, each in groups.items() for item in _not_installed(group)]
+    if missing:
+        table = rows()
+        for each, names, command_line in missing:
+            table.add_row(f"{each}s", ", ".join(names), Text(command_line, style="yellow"))
+        parts += [Text("not installed", style="bold"), Padding(table, (0, 0, 1, 2))]
     data = [
         {
             "kind": each,
@@ -69,10 +80,21 @@ def plugins(
             "distribution": plugin.distribution,
             "version": plugin.version,
             "target": plugin.target,
+            "missing": list(plugin.missing),
+            "install": plugin.install,
         }
         for each, plugin in found
     ]
     output.result(Group(*parts), data)
+
+
+def _not_installed(group: str) -> list[tuple[list[str], str]]:
+    """Known names of a group that are not installed, and the command that installs them."""
+    known = registry(group).not_installed()
+    return [
+        ([name for name in known if known[name] == distribution], f"pip install {distribution}")
+        for distribution in sorted(set(known.values()))
+    ]
 
 
 def agents(

@@ -20,6 +20,7 @@ CONTENT = (
     ("metrics.csv", "metrics"),
     ("tensorboard", "TensorBoard events"),
     ("checkpoints", "best and last checkpoint (safetensors + JSON)"),
+    ("actors", "logs of actors that failed"),
     ("config.json", "resolved configuration"),
 )
 

@@ -126,13 +126,12 @@ def resume(
     ] = None,
     overrides: OverridesOption = None,
 ) -> int:
-    """Resume a run from its newest valid checkpoint, or fork it: begin a new run there with changed options."""
+    """Resume a run from its newest valid checkpoint, or fork it: begin a new run there with changed options.
+
+    A run keeps its options but executor_spec: --set executor_spec.actors=4 resumes it with other actors.
+    """
     if fork is not None:
         return _fork(folder, fork, overrides or (), steps)
-    if overrides:
-        raise SpecError(
-            "a run keeps its options; --fork NEW_FOLDER begins a new one with others", path="--set"
-        )
     from rlgraph.runs import resume as resume_run
     from rlgraph.runs.run_folder import finished_steps
     from rlgraph.workers import LiveProgress
@@ -148,7 +147,7 @@ def resume(
         return ExitCode.DONE
     output.notes.print(f"resuming {escape(str(folder))}", highlight=False)
     with LiveProgress(output.notes) as progress:
-        summary = resume_run(folder, steps=steps, callbacks=[progress])
+        summary = resume_run(folder, steps=steps, overrides=overrides or (), callbacks=[progress])
     return _report(summary, folder)
 
 

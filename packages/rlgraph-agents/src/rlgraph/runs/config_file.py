@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -79,8 +79,13 @@ def read_config(folder: Path) -> dict[str, Any]:
     return content
 
 
-def config_digest(config: Mapping[str, Any]) -> str:
-    """The digest of the parts that never change during a run; steps and later additions are excluded."""
+def config_digest(config: Mapping[str, Any], changing: Sequence[str] = ("steps", "executor_spec")) -> str:
+    """The digest of the parts that never change during a run.
+
+    Args:
+        config: the content of ``config.json``.
+        changing: keys of the run that may change.
+    """
     run, chosen = config["run"], config["chosen"]
     fixed = without(config, "run", "chosen", "history", "checksum")
-    return digest({**fixed, "run": without(run, "steps"), "chosen": without(chosen, "acting", "choices")})
+    return digest({**fixed, "run": without(run, *changing), "chosen": without(chosen, "acting", "choices")})

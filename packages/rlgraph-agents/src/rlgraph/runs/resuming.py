@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config
+from rlgraph.runs.configuration import apply_overrides
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.result_file import read_result
@@ -29,6 +30,7 @@ def resume(
     folder: str | Path,
     *,
     steps: int | None = None,
+    overrides: Iterable[str] = (),
     spec: RunSpec | Mapping[str, Any] | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> RunSummary:
@@ -41,26 +43,33 @@ def resume(
     Args:
         folder: the run's folder.
         steps: more environment steps than before; schedules then follow the new length.
+        overrides: ``path=value``, as for `rlgraph.runs.configuration.apply_overrides`: other actors, ``executor_spec``.
         spec: the expected document, compared with that of the folder.
         callbacks: additional callbacks.
 
     Raises:
         RunFolderError: the folder has no run, a file is damaged, or another process trains there.
-        SpecError: keys other than a larger ``steps`` differ; names the keys.
+        SpecError: keys other than a larger ``steps`` and ``executor_spec`` differ; names the keys.
         CheckpointError: no valid checkpoint.
         StorageError: see `train`.
     """
     folder = Path(folder).absolute()  # an environment may change the working directory
     with run_lock(folder):
-        return _resume(folder, steps, spec, callbacks)
+        return _resume(folder, steps, overrides, spec, callbacks)
 
 
 def _resume(
-    folder: Path, steps: int | None, spec: RunSpec | Mapping[str, Any] | None, callbacks: Sequence[Callback]
+    folder: Path,
+    steps: int | None,
+    overrides: Iterable[str],
+    spec: RunSpec | Mapping[str, Any] | None,
+    callbacks: Sequence[Callback],
 ) -> RunSummary:
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "")
     wanted = run if spec is None else complete(spec)
+    if overrides := list(overrides):
+        wanted = complete(apply_overrides(wanted.model_dump(), overrides))
     if steps is not None:
         wanted = wanted.model_copy(update={"steps": steps})
     _check_same(run, wanted)
@@ -74,7 +83,7 @@ def _resume(
             return run_again.execute(callbacks)
     path, state = found
     agent.load_model(path)
-    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted)]
+    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted, run)]
     with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
         return rest.execute(callbacks)
 
@@ -86,7 +95,9 @@ def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, 
         RunFolderError: it does not.
     """
     number, problem = run.worker.num_envs, ""
-    if state.config is not None and state.config != config_digest(config):
+    # Version 0.2 had no other actors in a resumed run.
+    digests = (config_digest(config), config_digest(config, ["steps"]))
+    if state.config is not None and state.config not in digests:
         problem = f"it belongs to another {CONFIG}: restore that"
     elif state.steps > run.steps:
         problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they may only increase"
@@ -106,12 +117,23 @@ def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | 
     return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
 
 
-def departures_from(state: RunState, versions: Mapping[str, str], wanted: RunSpec) -> list[str]:
-    """Why a run that is resumed from `state` will differ from the uninterrupted one."""
+def departures_from(
+    state: RunState, versions: Mapping[str, str], wanted: RunSpec, before: RunSpec | None = None
+) -> list[str]:
+    """Why a run that is resumed from `state` will differ from the uninterrupted one.
+
+    Args:
+        state: of the checkpoint.
+        versions: with which the run began.
+        wanted: the run as it will be.
+        before: the run as it was; None: as it will be.
+    """
     present, steps = installed_versions(), wanted.steps
     reasons = []
     if wanted.executor_spec is not None:
         reasons.append("its actors began new episodes")
+        if before is not None:
+            reasons += _differences(before.executor_spec, wanted.executor_spec, "executor_spec")
     if not state.scheduled:
         reasons.append("it resumed where training was ended, at a step without a reset point")
     if not state.memory:
@@ -125,16 +147,19 @@ def departures_from(state: RunState, versions: Mapping[str, str], wanted: RunSpe
 
 
 def _check_same(before: RunSpec, wanted: RunSpec) -> None:
-    """Check that only ``steps`` differs, and increases.
+    """Check that only ``steps``, which increases, and ``executor_spec`` differ.
 
     Raises:
         SpecError: names the keys that differ.
     """
-    problems = _differences(before.model_dump(exclude={"steps"}), wanted.model_dump(exclude={"steps"}))
+    changing = {"steps", "executor_spec"}
+    problems = _differences(before.model_dump(exclude=changing), wanted.model_dump(exclude=changing))
+    if (before.executor_spec is None) != (wanted.executor_spec is None):
+        problems += _differences(before.executor_spec, wanted.executor_spec, "executor_spec")
     if wanted.steps < before.steps:
         problems.append(f"steps: {before.steps} in the run, {wanted.steps} given; it may only increase")
     if problems:
-        raise SpecError("\n".join(["the configuration of a run cannot change:", *problems]))
+        raise SpecError("\n".join(["a run keeps its options; fork it to change these:", *problems]))
 
 
 def _differences(before: Any, wanted: Any, path: str = "") -> list[str]:

@@ -31,7 +31,7 @@ from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.worker import Worker
 
 #: Folders inside that are written into.
-FOLDERS = ("checkpoints", "tensorboard", "wandb")
+FOLDERS = ("actors", "checkpoints", "tensorboard", "wandb")
 
 
 class Scalars(Protocol):
@@ -49,6 +49,7 @@ class RunFolder(Callback):
     * ``graph.svg``, ``graph.png``: component graph
     * ``metrics.csv``, ``metrics.jsonl``, ``episodes.csv``, ``evaluations.jsonl``, ``tensorboard/``: metrics
     * ``checkpoints/``: the best policy and the latest full checkpoints
+    * ``actors/``: logs of actors in other processes that failed
     * ``curve.png``: learning curve
     * ``result.json``: the outcome
 
@@ -105,9 +106,11 @@ class RunFolder(Callback):
 
     def write_config(self) -> None:
         """Write ``config.json`` and ``config.yaml``: the spec with its defaults, choices, provenance."""
-        executor = self.agent.executor
+        executor, document = self.agent.executor, {**self._document, "steps": self.spec.steps}
+        if self.spec.executor_spec is not None:
+            document["executor_spec"] = self.spec.executor_spec
         content = {
-            "run": {**self._document, "steps": self.spec.steps},
+            "run": document,
             "chosen": {
                 "backend": executor.backend.name,
                 "acting": self.agent.acting,

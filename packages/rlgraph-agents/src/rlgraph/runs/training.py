@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
@@ -18,7 +17,7 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.errors import StorageError
-from rlgraph.runs.executors import worker_class
+from rlgraph.runs.executors import PLACES, worker_class
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_files import without
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
@@ -32,28 +31,6 @@ from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAt
 
 #: Offset from the seeds of evaluations during training.
 FINAL_EVALUATION_SEED = 777_000_777
-#: Argument of the worker -> its section and key in a run's document.
-PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        **{
-            name: ("worker", name)
-            for name in (
-                "num_envs",
-                "frameskip",
-                "max_timesteps_per_episode",
-                "vectorization",
-                "processes",
-                "step_timeout",
-                "max_restarts",
-            )
-        },
-        "validate": ("worker", "validate_states"),
-        "report_interval": ("logging", "report_interval"),
-        "evaluation_interval": ("evaluation", "interval"),
-        "evaluation_episodes": ("evaluation", "episodes"),
-        "checkpoint_interval": ("checkpoints", "interval"),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -237,6 +214,7 @@ class Run:
             **options,
             store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
         )
+        self.worker.folder = folder
 
     def __enter__(self) -> Self:
         return self

@@ -7,6 +7,7 @@ from rlgraph.workers.offline import learn_offline
 from rlgraph.workers.progress import LiveProgress
 from rlgraph.workers.recording import Recorder
 from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 from rlgraph.workers.worker import Worker
@@ -17,6 +18,7 @@ __all__ = [
     "EvaluationWarning",
     "LiveProgress",
     "Recorder",
+    "RunSchedule",
     "SingleThreadedWorker",
     "Step",
     "StopAfterEpisodes",

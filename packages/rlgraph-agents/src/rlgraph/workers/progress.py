@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from rlgraph.workers.callbacks import Callback
 
@@ -14,12 +15,25 @@ if TYPE_CHECKING:
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.worker import Worker
 
+
+class _View(Progress):
+    """The progress line, and lines of details below it."""
+
+    details: Sequence[str] = ()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        yield from (Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in self.details)
+
+
 #: Terminals of at least this width show a bar as well.
 WIDE = 110
 
 
 class LiveProgress(Callback):
     """Shows return, speed, loss, epsilon or entropy, and the remaining time; prints a line per evaluation.
+
+    Executors add lines about their actors.
 
     A resumed run counts from its own beginning. Inside ``with``, it also shows what happens before and after training:
     building and compiling, and the final evaluation.
@@ -30,7 +44,7 @@ class LiveProgress(Callback):
 
     def __init__(self, console: Console | None = None):
         self.console = Console() if console is None else console
-        self._progress = Progress(*_columns(self.console.width), console=self.console)
+        self._progress = _View(*_columns(self.console.width), console=self.console)
         self._status = self.console.status("building and compiling the agent")
         self._task: TaskID | None = None
 
@@ -63,6 +77,7 @@ class LiveProgress(Callback):
         for name in ("entropy", "epsilon"):
             if name in metrics:
                 fields["exploration"] = f"{name} {metrics[name]:.2f}"
+        self._progress.details = worker.details(metrics)
         self._progress.update(self._task, completed=worker.timesteps_of_run, **fields)
 
     def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> None:

@@ -103,6 +103,8 @@ class Worker(ABC):
         self.checkpoint_interval = checkpoint_interval
         self.schedule_timesteps = schedule_timesteps
         self.store_checkpoint = store_checkpoint
+        #: Of the run that is recorded; None: none is.
+        self.folder: Path | None = None
         self.callbacks: list[Callback] = []
         self.evaluations: list[Evaluation] = []
         #: Environments, all together.
@@ -181,6 +183,10 @@ class Worker(ABC):
     def metrics(self) -> dict[str, float]:
         """Further metrics of a report, by the names of the glossary (`rlgraph.workers.metrics`)."""
         return {}
+
+    def details(self, metrics: Mapping[str, float]) -> Sequence[str]:
+        """Lines for the live view of a run, besides the metrics of a report."""
+        return ()
 
     @abstractmethod
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:

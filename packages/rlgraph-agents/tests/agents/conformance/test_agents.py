@@ -15,7 +15,8 @@ pytestmark = pytest.mark.slow
 
 BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
 ONE_BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
-AGENTS = ("a2c", "bc", "dqn", "ppo", "sac")
+#: Those that other backends are tested with; `apex` is `dqn` with other options.
+AGENTS = ("a2c", "bc", "dqn", "impala", "ppo", "sac")
 OTHERS = [name for name in (*BACKENDS, "numpy") if name != ONE_BACKEND]
 
 
@@ -32,12 +33,20 @@ class TestA2C(OnOneBackend):
     agent = "a2c"
 
 
+class TestApex(OnOneBackend):
+    agent = "apex"
+
+
 class TestBC(OnOneBackend):
     agent = "bc"
 
 
 class TestDQN(OnOneBackend):
     agent = "dqn"
+
+
+class TestIMPALA(OnOneBackend):
+    agent = "impala"
 
 
 class TestPPO(OnOneBackend):
@@ -60,7 +69,10 @@ def subjects():
 
 
 #: Agents whose parts are all those of `ppo`, and the rows that have more than these parts in them.
-LIKE_PPO, OF_EACH = ("a2c", "bc"), ("learning/categories", "learning/data_sets", "learning/same_seed")
+LIKE_PPO, OF_EACH = (
+    ("a2c", "bc", "impala"),
+    ("learning/categories", "learning/data_sets", "learning/same_seed"),
+)
 
 
 def rows_of_others():

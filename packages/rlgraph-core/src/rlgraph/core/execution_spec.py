@@ -28,9 +28,9 @@ _OTHER_NAMES: OtherNames = MappingProxyType(
         "OMP_NUM_THREADS": "threads",
         "default_device": "device",
         "allow_soft_placement": "soft_placement",
-        "mode": "Runs have one process: leave it out.",
-        "distributed_spec": "Runs have one process: leave it out.",
-        "ray_spec": "Runs have one process: leave it out, and give the worker num_envs.",
+        "mode": "An executor says where a run is: leave it out.",
+        "distributed_spec": "An executor says where a run is: leave it out.",
+        "ray_spec": "Executors of rlgraph.execution.ray read it; runs have an executor_spec: leave it out.",
         "gpu_spec": "Give 'device', such as cuda:0, or 'replicas'.",
         **dict.fromkeys(("disable_monitoring", "session_config", "log_device_placement"), _SESSIONS),
         **dict.fromkeys(

@@ -1,17 +1,26 @@
 """The registry of plug-ins: backends, components, agents, environments, executors, conformance suites.
 
 A plug-in is an entry point of an installed distribution. Listing reads names only. A plug-in is imported when it is
-first used, and a broken one does not affect others.
+first used, and a broken one does not affect others. An entry point that needs an extra of its distribution names it in
+brackets, ``"package.module:Class [extra]"``.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import Distribution, EntryPoints, PackageNotFoundError, entry_points, version
+from importlib.metadata import (
+    Distribution,
+    EntryPoints,
+    PackageNotFoundError,
+    distribution,
+    entry_points,
+    version,
+)
 from typing import Any
 
 from rlgraph.core.errors import PluginError, SpecError, nearest
@@ -73,11 +82,13 @@ class Plugin:
         name: as registered.
         target: ``module:attribute`` that loading imports.
         owner: the installed distribution that brings it; None if registered by `Registry.register`.
+        extras: those of `owner` that it needs.
     """
 
     name: str
     target: str
     owner: Distribution | None = None
+    extras: tuple[str, ...] = ()
 
     @property
     def distribution(self) -> str:
@@ -93,12 +104,37 @@ class Plugin:
     def origin(self) -> str:
         return f"{self.distribution} {self.version}".strip() or "this program"
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The distributions of its extras that are not installed."""
+        return tuple(sorted({name for name in self._required() if not _is_installed(name)}))
+
+    @property
+    def install(self) -> str:
+        """The command that installs what is missing; empty if nothing is."""
+        return f"pip install '{self.distribution}[{','.join(self.extras)}]'" if self.missing else ""
+
+    def _required(self) -> Iterator[str]:
+        """The distributions that the extras require."""
+        for requirement in (self.owner.requires if self.owner and self.extras else None) or ():
+            name, _, marker = requirement.partition(";")
+            if set(re.findall(r"extra\s*==\s*['\"]([^'\"]+)", marker)) & set(self.extras):
+                yield re.split(r"[^\w.-]", name.strip(), maxsplit=1)[0]
+
 
 @cache
 def _name_and_version(owner: Distribution) -> tuple[str, str]:
     # Read where they are wanted: parsing the metadata of all owners took longer than a build.
     metadata = owner.metadata
     return metadata["Name"], metadata["Version"]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def canonical(name: str) -> str:
@@ -131,7 +167,8 @@ class Registry:
             )
         # A distribution that another one of the same name hides on the path is left out, as Python does not see it.
         for entry in find(group=group):
-            self._add(Plugin(entry.name, entry.value, entry.dist))
+            target, _, extras = entry.value.partition("[")
+            self._add(Plugin(entry.name, target.strip(), entry.dist, tuple(re.findall(r"[\w.-]+", extras))))
 
     def _add(self, plugin: Plugin) -> None:
         found = self._plugins[_key(plugin.name)]
@@ -156,6 +193,11 @@ class Registry:
     def plugins(self) -> list[Plugin]:
         """All registered plug-ins, sorted by name. Imports nothing."""
         return [plugin for name in self.names() for plugin in self._plugins[_key(name)]]
+
+    def not_installed(self) -> dict[str, str]:
+        """Known names that are not registered, each with the distribution that brings it."""
+        known = KNOWN_DISTRIBUTIONS.get(self.group, {})
+        return {name: known[name] for name in sorted(known) if name not in self}
 
     def __contains__(self, name: str) -> bool:
         return _key(name) in self._plugins

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import RandomNetworkDistillation
 from rlgraph.core import SpecError
-from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
 STATES = FloatBox(shape=(3,), add_batch_rank=True)
@@ -81,3 +81,6 @@ def test_mistakes():
         RandomNetworkDistillation(LAYERS, 0)
     with pytest.raises(SpecError, match=r"random-network-distillation.limit: .*given 0"):
         RandomNetworkDistillation(LAYERS, limit=0)
+    pictures = Dict(camera=IntBox(256, shape=(8, 8, 1), dtype="uint8"), add_batch_rank=True)
+    with pytest.raises(SpaceError, match="states/camera: expected floats, given .*: divide them by 255"):
+        built("numpy", {**SPACES, "states": pictures})

@@ -193,7 +193,8 @@ class Columns(Component):
 
 
 #: Records [T, N] = [4, 5], numbered row by row.
-STEPS = Dict(position=IntBox(20), unused=float, add_batch_rank=True, add_time_rank=True, time_major=True)
+RANKS = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
+STEPS = Dict(position=IntBox(20), unused=float, **RANKS)
 GRID = {"position": np.arange(20).reshape(4, 5), "unused": np.zeros((4, 5), np.float32)}
 
 
@@ -273,7 +274,6 @@ def test_the_method_of_the_caller_and_what_is_the_same_for_all():
     [
         ({"num_epochs": 0}, "num_epochs: expected an integer >= 1, given 0"),
         ({"sequences": 1}, "sequences: expected true or false, given 1"),
-        ({"sequence_length": 0}, "sequence_length: expected an integer >= 1, given 0"),
         ({"stop_if": 0.1}, "stop_if: expected a pair of a name and a limit"),
         ({"stop_if": (1, 0.1)}, "stop_if: expected a pair of a name and a limit"),
     ],
@@ -292,10 +292,8 @@ def test_records_that_do_not_do():
     )
     with pytest.raises(InputError, match=message):
         gathered("numpy", sequences=True).test(("update", one))
-    with pytest.raises(InputError, match="sequence_length: expected a number that divides .* 4, given 3"):
-        gathered("numpy", sequences=True, sequence_length=3).test(("update", one))
-    with pytest.raises(SpaceError, match="a Dict whose time rank comes first.*with sequences=True"):
-        gathered("numpy", sequence_length=2)
+    with pytest.raises(SpaceError, match=r"internal_states: .*one value per sequence needs sequences=True"):
+        gathered("numpy", Dict({**STEPS.without_ranks(), "internal_states": float}, **RANKS))
     with pytest.raises(SpaceError, match="records must be a Dict with batch rank, given FloatBox"):
         ComponentTest(Epochs(Average()), {"records": FloatBox(add_batch_rank=True)}, backend="numpy")
     with pytest.raises(

@@ -11,7 +11,7 @@ from rlgraph.components import (
     PPOLoss,
     ValueFunction,
 )
-from rlgraph.core import Component, GraphExecutor, rlgraph_api
+from rlgraph.core import Component, GraphExecutor, InputError, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 STEPS, COLUMNS, UNITS = 6, 9, 5
@@ -40,14 +40,12 @@ TIME = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
 class PPO(Component):
     """Its policy and value function are called on the rollout, and in the minibatches."""
 
-    def __init__(self, recurrent, length):
+    def __init__(self, recurrent):
         layers = NETWORKS[recurrent]
         self.policy, self.value_function = Policy(layers, IntBox(4)), ValueFunction(layers)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda=LAMBDA, discount=DISCOUNT)
         self.loss, self.optimizer = PPOLoss(clip_ratio=0.1, weight_entropy=0.01, weight_vf=0.5), Adam(1e-2)
-        self.epochs = IterativeOptimization(
-            EPOCHS, MINIBATCHES, recurrent, sequence_length=length, scope="epochs"
-        )
+        self.epochs = IterativeOptimization(EPOCHS, MINIBATCHES, recurrent, scope="epochs")
         parts = self.policy, self.value_function, self.gae, self.loss, self.optimizer, self.epochs
         super().__init__(*parts, scope="ppo")
 
@@ -142,7 +140,7 @@ def advantages_by_hand(steps, values):
 
 
 def built(recurrent, backend, length=None, **execution):
-    ppo = PPO(recurrent, length)
+    ppo = PPO(recurrent)
     spaces = {
         "records": Dict(ROLLOUT, **TIME),
         "fields": Dict({**STORED, **COMPUTED}, **(TIME if recurrent else {"add_batch_rank": True})),
@@ -247,6 +245,11 @@ def test_one_call_does_what_a_loop_by_hand_does(trainer, recurrent, length, exec
         np.testing.assert_allclose(weights[name], value, rtol=0, atol=1e-8, err_msg=name)
     for name in one.get_weights(trainable_only=True):
         assert np.abs(weights[name] - start[name]).max() > 1e-3
+    if length is not None:
+        with pytest.raises(
+            InputError, match=r"internal_states: .* parts of equal length of the 6 steps, given 4"
+        ):
+            one.execute("update", steps, states_ahead(4))
 
 
 def test_acting_without_derivatives():

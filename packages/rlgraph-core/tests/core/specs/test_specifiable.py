@@ -2,11 +2,13 @@ import copy
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from rlgraph.components import Dense, DQNLoss, NeuralNetwork
 from rlgraph.core import Component, SpecError
-from rlgraph.core.specs.specifiable import check_arguments
+from rlgraph.core.specs.spec_types import Count, Seconds
+from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
 
 
 def test_from_an_instance():
@@ -253,6 +255,24 @@ def test_arguments_that_are_handed_up():
 
     with pytest.raises(SpecError, match=r"here.a: Closed has no such key. Known: d."):
         check_arguments(Closed, {"a": 1}, "here")
+
+
+def test_numbers_have_lower_bounds():
+    def function(count: Count, seconds: Seconds | None = None):
+        pass
+
+    check_values(function, {"count": 1, "seconds": 0.1})
+    check_values(function, {"count": np.int64(3), "seconds": None})
+    with pytest.raises(SpecError) as caught:
+        check_values(function, {"count": True, "seconds": 0}, "here")
+    assert str(caught.value).splitlines() == [
+        "here.count: expected an integer >= 1, given True",
+        "here.seconds: expected a number > 0 or null, given 0",
+    ]
+    with pytest.raises(SpecError, match=r"here.count: expected an integer >= 1, given 0"):
+        call_checked(function, (), {"count": 0}, "here")
+    with pytest.raises(SpecError, match=r"^seconds: expected a number > 0 or null, given nan"):
+        check_values(function, {"seconds": float("nan")})
 
 
 class Stumbling(Component):

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from rlgraph.core import RLGraphError
-from rlgraph.execution.engine import ActorFault, Engine, Hosted, packed
+from rlgraph.execution.engine import ActorFault, ActorMisconfigured, Engine
+from rlgraph.execution.host import Hosted, packed
+from rlgraph.runs.run_files import open_to_write, storing
+
+#: Characters of a log in a message.
+_LONGEST_NOTE = 2000
 
 
 class TooManyRestarts(RLGraphError):
@@ -23,6 +31,7 @@ class Actors:
         max_restarts: how often actors may be started again, all together.
         name: what an actor is called in messages.
         is_light: see `Engine.start`.
+        folder: where logs of those that failed are written; None: they are in the messages only.
     """
 
     def __init__(
@@ -33,9 +42,10 @@ class Actors:
         max_restarts: int,
         name: str = "actor",
         is_light: bool = False,
+        folder: Path | None = None,
     ):
         self._engine, self._make, self._name, self._is_light = engine, make, name, is_light
-        self.max_restarts = max_restarts
+        self.max_restarts, self._folder = max_restarts, folder
         self.incarnations = [0] * count
         #: Why actors were started again, in order.
         self.causes: list[str] = []
@@ -61,10 +71,14 @@ class Actors:
         """Replace an actor that failed.
 
         Raises:
+            ActorMisconfigured: it would fail again.
             TooManyRestarts: there were `max_restarts` restarts already.
         """
         self._engine.kill(self._handles[number])
-        self.causes.append(str(fault))
+        self._keep(number, fault)
+        if isinstance(fault, ActorMisconfigured):
+            raise fault
+        self.causes.append("\n".join([str(fault), *getattr(fault, "__notes__", ())]))
         if self.restarts > self.max_restarts:
             listed = "\n".join(f"{i + 1}. {cause}" for i, cause in enumerate(self.causes))
             raise TooManyRestarts(
@@ -73,6 +87,19 @@ class Actors:
             )
         self.incarnations[number] += 1
         self._handles[number] = self._start(number)
+
+    def _keep(self, number: int, fault: ActorFault) -> None:
+        """Write down why an actor failed; without a folder, its log goes with the message."""
+        if self._folder is None:
+            if fault.log:
+                fault.add_note(fault.log[-_LONGEST_NOTE:])
+            return
+        name = f"{self.name_of(number).replace(' ', '-')}.{self.incarnations[number]}.log"
+        with storing(self._folder):
+            self._folder.mkdir(exist_ok=True)
+        # Those of a resumed run have the same names.
+        with os.fdopen(open_to_write(self._folder / name), "a", encoding="utf-8") as file:
+            file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S} {fault}\n{fault.log}\n")
 
     def close(self) -> None:
         """End all actors."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.agents.experience.fragment import Origin
 from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
+from rlgraph.core.specs.spec_types import Count
+from rlgraph.core.specs.specifiable import check_values
+from rlgraph.execution.engine import ActorFailed
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.shards import Shards
+from rlgraph.execution.work_times import share_waited
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import check_number
 
 
 class ApexExecutor(Executor):
@@ -38,21 +43,29 @@ class ApexExecutor(Executor):
         agent: Any = None,
         env_spec: Any = None,
         *,
-        replay_shards: int = 4,
-        batches_ahead: int = 2,
-        requests_per_actor: int = 2,
-        weights_interval: int = 1,
+        replay_shards: Count = 4,
+        batches_ahead: Count = 2,
+        requests_per_actor: Count = 2,
+        weights_interval: Count = 1,
         **options: Any,
     ):
-        for name, value in (
-            ("replay_shards", replay_shards),
-            ("batches_ahead", batches_ahead),
-            ("requests_per_actor", requests_per_actor),
-            ("weights_interval", weights_interval),
-        ):
-            check_number(name, value)
+        check_values(
+            ApexExecutor,
+            {
+                "replay_shards": replay_shards,
+                "batches_ahead": batches_ahead,
+                "requests_per_actor": requests_per_actor,
+                "weights_interval": weights_interval,
+            },
+        )
         super().__init__(agent, env_spec, **options)
         experience = self.agent.learner.experience
+        if isinstance(experience, Sequences):
+            raise SpecError(
+                "expected a network without memory, since replay shards keep transitions, given "
+                f"{type(self.agent).__name__} with recurrent layers: take 'sync_batch'",
+                path="executor_spec.type",
+            )
         if type(experience) is not Replay or not experience.is_prioritized:
             raise SpecError(
                 f"expected an agent with a prioritized memory of transitions, given {type(self.agent).__name__} with "
@@ -62,6 +75,8 @@ class ApexExecutor(Executor):
         self.replay_shards, self.batches_ahead = min(replay_shards, self.actors), batches_ahead
         self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval
         self._experience = experience
+        # Only the statistics of states need the steps themselves here.
+        self.reads_fragments = self.agent.learner.statistics is not None
         self._shard_options = experience.options_of_shard(self.replay_shards)
         self._shards: Shards | None = None
         #: Restarts of shards that were ended.
@@ -77,7 +92,10 @@ class ApexExecutor(Executor):
         return self._earlier_shard_restarts + (0 if self._shards is None else self._shards.restarts)
 
     def metrics(self) -> dict[str, float]:
-        return {**super().metrics(), "shard_restarts": float(self.shard_restarts)}
+        metrics = {**super().metrics(), "shard_restarts": float(self.shard_restarts)}
+        if self._shards is not None:
+            metrics["shard_wait"] = share_waited(*self._shards.times.take())
+        return metrics
 
     def terminate(self) -> None:
         self._earlier_shard_restarts = self.shard_restarts
@@ -86,29 +104,32 @@ class ApexExecutor(Executor):
             shards.close()
         super().terminate()
 
-    def _learn(self, schedule: RunSchedule) -> None:
+    def training_step(self, schedule: RunSchedule) -> None:
         agent = self.agent
         agent.set_progress(schedule.fraction)
         shards = self._started()
-        with self._monitor.waiting():
+        with self.monitor.waiting():
             sample = self._take()
-        self._count(sample, schedule)
-        agent.learner.count(sample.fragment)
+        self.count(sample, schedule)
+        if sample.fragment is None:
+            agent.learner.steps += sample.steps
+        else:
+            agent.learner.count(sample.fragment)
         shards.insert(sample)
-        self._sent_steps += int(sample.fragment.valid.sum())
+        self._sent_steps += sample.steps
         if (results := self._do_due(shards)) is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
     def _take(self) -> Sample:
         """The next sample; its actor is asked for another one."""
-        requests = self._start()
+        requests = self.start_actors()
         while not self._queue:
             self._queue = requests.receive()
         sample = self._queue.pop(0)
         if self.agent.updates - self._sent_weights >= self.weights_interval:
-            self._send_weights()
-        requests.ask(sample.fragment.origin.actor)
+            self.send_weights()
+        requests.ask(sample.origin.actor)
         return sample
 
     def _do_due(self, shards: Shards) -> dict[str, float] | None:
@@ -117,34 +138,40 @@ class ApexExecutor(Executor):
         while number := self._experience.take_due(learner.steps):
             # Shards of a resumed run begin empty.
             for _ in range(number if self._sent_steps >= least else 0):
-                with self._monitor.waiting("batch_wait"):
+                with self.monitor.waiting("batch_wait"):
                     drawn = shards.take(float(learner.progress))
                 if drawn is None:
                     break
                 results, priorities = learner.update_on_drawn(drawn.batch.records)
                 shards.update(drawn, priorities)
-                self._monitor.learned(self._experience.batch_size)
+                self.monitor.learned(self._experience.batch_size)
         return results
 
     def _started(self) -> Shards:
         """The shards; they and the actors are started unless they run."""
         if self._shards is None:
-            learner, requests = self.agent.learner, self._start()
-            assert self._engine is not None
+            learner, requests = self.agent.learner, self.start_actors()
             self._shards = Shards(
-                self._engine,
+                self.engine,
                 self._shard_spec,
                 self.replay_shards,
                 self.max_actor_restarts,
                 BatchFormat(self._experience, learner.spec),
                 self.batches_ahead,
                 *self._timeouts,
+                self._refuse,
+                self._log_folder,
             )
             self._sent_steps = 0
-            self._send_weights()
+            self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
         return self._shards
+
+    def _refuse(self, origin: Origin, cause: str) -> None:
+        """A shard found that what an actor sent is no fragment."""
+        fault = ActorFailed(f"actor {origin.actor}: expected the message of an answer to 'sample': {cause}")
+        self.start_actors().fail(origin.actor, origin.incarnation, fault)
 
     def _shard_spec(self, number: int, incarnation: int) -> ShardSpec:
         return ShardSpec(
@@ -157,6 +184,6 @@ class ApexExecutor(Executor):
             self._sampler_spec["keeps_values"],
         )
 
-    def _send_weights(self) -> None:
+    def send_weights(self) -> None:
         self._sent_weights = self.agent.updates
-        super()._send_weights()
+        super().send_weights()

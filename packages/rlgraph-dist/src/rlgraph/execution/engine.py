@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import pickle
-import pickletools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rlgraph.core import RLGraphError, SpecError
+from rlgraph.core import PluginError, RLGraphError, SpecError
 
-#: An object of which an engine calls methods by name. They take bytes and return bytes.
-Hosted = Any
+#: Errors that every other attempt would raise as well.
+_LASTING = (SpecError, PluginError, ImportError)
+#: Bytes, or a view of some that nobody can change.
+Bytes = bytes | memoryview
 
 
 class ActorFault(RLGraphError):
-    """An actor did not return a result; the message says why."""
+    """An actor did not return a result.
+
+    Args:
+        text: why.
+        log: what is known besides: a traceback, what the process wrote.
+    """
+
+    def __init__(self, text: str, log: str = ""):
+        super().__init__(text)
+        self.log = log
 
 
 class ActorDied(ActorFault):
@@ -23,23 +33,67 @@ class ActorDied(ActorFault):
 
 
 class ActorFailed(ActorFault):
-    """An actor's method raised an error; the message has its traceback."""
+    """An actor's method raised an error."""
+
+
+class ActorMisconfigured(ActorFault):
+    """An actor cannot be made as it is described; another one would fail as well."""
+
+
+def failure(name: str, error: BaseException, log: str) -> ActorFault:
+    """The fault of an actor whose method raised an error.
+
+    Args:
+        name: of the actor.
+        error: what was raised.
+        log: its traceback.
+    """
+    said = f"{name}: {type(error).__name__}: {error}"
+    if not isinstance(error, _LASTING):
+        return ActorFailed(said, log)
+    return ActorMisconfigured(
+        f"{said}\nAnother process would fail as well. What is registered while a program runs is unknown in other "
+        "processes: name modules that they can import",
+        log,
+    )
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What an executor is going to need.
+
+    Attributes:
+        actors: how many.
+        message_bytes: size of the messages that are under way together.
+    """
+
+    actors: int
+    message_bytes: int
 
 
 class Engine(ABC):
     """Starts actors, calls their methods, and ends them.
 
     Arguments and results are bytes, in the same process too: an array that changes after it was sent changes nothing
-    elsewhere. Handles, calls and shared values are the engine's own objects. The constructor takes the engine's options
-    by name.
+    elsewhere. Bodies of results stay where they are: they are referred to, given to calls of other actors, and fetched
+    by who reads them. Handles, calls and references are the engine's own objects. The constructor takes the engine's
+    options by name.
     """
+
+    def check_room(self, demand: Demand) -> None:
+        """Check that there is room for what is going to be started; called once, before.
+
+        Raises:
+            SpecError: there is not; says how much is needed and how much there is.
+        """
+        return None
 
     @abstractmethod
     def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
         """Start an actor; returns its handle at once.
 
         Args:
-            make: what makes the object whose methods are called, from `packed`.
+            make: what a `rlgraph.execution.host.Host` there is made of.
             name: of the actor in messages.
             is_light: it mostly waits: no CPU and no GPU is set aside for it.
         """
@@ -51,12 +105,20 @@ class Engine(ABC):
         Args:
             actor: a handle.
             method: its name.
-            arguments: bytes, or what `share` returned.
+            arguments: bytes, or references.
         """
 
     @abstractmethod
     def share(self, value: bytes) -> Any:
-        """Put a value where calls of all actors find it; sent once to each place."""
+        """Put a value where calls of all actors find it, sent once to each place; returns a reference."""
+
+    @abstractmethod
+    def fetch(self, reference: Any) -> Bytes:
+        """The bytes of a reference.
+
+        Raises:
+            ActorFault: they are lost; the message says why.
+        """
 
     @abstractmethod
     def wait(self, calls: Sequence[Any], timeout: float) -> list[Any]:
@@ -68,8 +130,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def result(self, call: Any) -> bytes:
-        """What a call that is done returned.
+    def result(self, call: Any) -> tuple[bytes, Any]:
+        """The facts that a call that is done returned, and a reference to its body.
 
         Raises:
             ActorFault: it returned nothing; the message says why.
@@ -82,36 +144,3 @@ class Engine(ABC):
     @abstractmethod
     def close(self) -> None:
         """End all actors, and what the engine started."""
-
-
-def packed(make: Callable[[], Hosted], where: str) -> bytes:
-    """What makes an object, as bytes for `Engine.start`.
-
-    Args:
-        make: called without arguments in the process of the actor.
-        where: its place in the spec; named in errors.
-
-    Raises:
-        SpecError: it cannot be pickled, or a part of it is defined in ``__main__``.
-    """
-    try:
-        pickled = pickle.dumps(make)
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise SpecError(
-            f"cannot be sent to another process ({error}): give names, mappings and importable functions instead of "
-            "lambdas and instances",
-            path=where,
-        ) from None
-    if name := _name_in_main(pickled):
-        raise SpecError(
-            f"expected classes and functions of modules that another process can import, given {name} of the program "
-            "itself: move it into a module, and import it from there",
-            path=where,
-        )
-    return pickled
-
-
-def _name_in_main(pickled: bytes) -> str:
-    """The name of the first class or function of ``__main__`` that a pickle refers to; empty if there is none."""
-    texts = [argument for _, argument, _ in pickletools.genops(pickled) if isinstance(argument, str)]
-    return texts[texts.index("__main__") + 1] if "__main__" in texts else ""

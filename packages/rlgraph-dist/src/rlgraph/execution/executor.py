@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.core import SpecError, registry
-from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.core.specs.spec_types import Count, Seconds, Times
+from rlgraph.core.specs.specifiable import call_checked, check_values
 from rlgraph.environments.factory import is_instance
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine
+from rlgraph.execution.engine import Demand, Engine
+from rlgraph.execution.host import packed
+from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
-from rlgraph.execution.sampling import Sample, SampleFormat, SamplerSpec
+from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
+from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import Worker, check_number
+from rlgraph.workers.worker import Worker
+
+_log = logging.getLogger(__name__)
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -30,6 +37,8 @@ FRAGMENT_LENGTH = 16
 
 class Executor(Worker):
     """Trains an agent with the steps of several actors. Callbacks get all events but ``on_step``.
+
+    A subclass says in `training_step` when actors are asked and when the agent learns.
 
     Args:
         agent: an agent, or the spec of one.
@@ -54,6 +63,8 @@ class Executor(Worker):
     default_engine: ClassVar[str] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
+    #: Fragments that each actor is asked for ahead.
+    requests_per_actor: int = 1
     #: Whether fragments are to have the values that acting knew.
     keeps_values: ClassVar[bool] = False
 
@@ -65,28 +76,37 @@ class Executor(Worker):
         agent_config: Any = None,
         environment_spec: Any = None,
         engine: Any = None,
-        actors: int = 2,
-        num_envs: int = 8,
+        actors: Count = 2,
+        num_envs: Count = 8,
         vectorization: str = "auto",
         validate: bool = False,
         processes: int | None = None,
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
-        fragment_length: int | None = None,
-        max_actor_restarts: int = 10,
-        start_timeout: float = 120.0,
-        sample_timeout: float = 60.0,
+        fragment_length: Count | None = None,
+        max_actor_restarts: Times = 10,
+        start_timeout: Seconds = 120.0,
+        sample_timeout: Seconds = 60.0,
         backend: str | None = None,
         seed: int | None = None,
         **options: Any,
     ):
+        check_values(
+            Executor,
+            {
+                "actors": actors,
+                "num_envs": num_envs,
+                "fragment_length": fragment_length,
+                "max_actor_restarts": max_actor_restarts,
+                "start_timeout": start_timeout,
+                "sample_timeout": sample_timeout,
+            },
+        )
         agent = agent_config if agent is None else agent
         env_spec = environment_spec if env_spec is None else env_spec
         if not isinstance(agent, Agent):
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
-        for name, value in (("actors", actors), ("num_envs", num_envs)):
-            check_number(name, value)
         self._check(agent, env_spec)
         experience = agent.learner.experience
         self._sampler_spec: dict[str, Any] = {
@@ -108,18 +128,21 @@ class Executor(Worker):
         self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
         self._engine_spec, self.actors = engine, actors
-        self._monitor = Monitor()
+        #: What `metrics` reports.
+        self.monitor = Monitor()
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None
-        #: Restarts of actors that were ended.
-        self._earlier_restarts = 0
+        #: Restarts of actors that were ended, and the fragments lost with them.
+        self._earlier_restarts = self._earlier_lost = 0
         self._actors: Actors | None = None
         self._requests: Requests | None = None
         graph, interval = agent.learner.graph, experience.internal_state_interval
         keeps_values = self.keeps_values and knows_values(graph)
         self._sampler_spec["keeps_values"] = keeps_values
-        self._format = SampleFormat(agent.learner.spec, graph, interval, keeps_values)
+        self._fragments = fragment_format(agent.learner.spec, interval, keeps_values)
+        #: Whether the fragments of samples are read here.
+        self.reads_fragments = True
 
     def _check(self, agent: Agent, env_spec: Any) -> None:
         """Check that actors can be elsewhere, and that the agent may learn from them."""
@@ -150,18 +173,23 @@ class Executor(Worker):
             self.terminate()
 
     def execute_workload(self, workload: Mapping[str, Any]) -> TrainingResult:
-        """`execute` by the names of RLgraph 0.5: ``{"num_timesteps", "report_interval"}``."""
-        known = {"num_timesteps", "report_interval"}
-        if unknown := workload.keys() - known:
+        """`execute` by the names of RLgraph 0.5; reports are logged.
+
+        Args:
+            workload: ``num_timesteps``, and if wanted ``report_interval`` in steps and ``report_interval_min_seconds``.
+        """
+        known = ("num_timesteps", "report_interval", "report_interval_min_seconds")
+        if unknown := workload.keys() - set(known):
             raise SpecError(
-                f"expected {', '.join(sorted(known))}, given {', '.join(sorted(unknown))}", path="workload"
+                f"expected {', '.join(known)}, given {', '.join(sorted(unknown))}", path="workload"
             )
         if "num_timesteps" not in workload:
             raise SpecError(
                 "missing; expected the number of environment steps", path="workload.num_timesteps"
             )
         self.report_interval = workload.get("report_interval", self.report_interval)
-        return self.execute(workload["num_timesteps"])
+        log = _LoggedReports(workload.get("report_interval_min_seconds", 0.0))
+        return self.execute(workload["num_timesteps"], callbacks=log)
 
     @property
     def restarts(self) -> int:
@@ -173,8 +201,16 @@ class Executor(Worker):
         """How often actors were started again."""
         return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
 
+    @property
+    def lost_fragments(self) -> int:
+        """Fragments that were asked for and did not come, since their actor failed."""
+        return self._earlier_lost + (0 if self._requests is None else self._requests.lost)
+
     def metrics(self) -> dict[str, float]:
-        return self._monitor.take(self.actor_restarts)
+        return self.monitor.take(self.actor_restarts, self.lost_fragments)
+
+    def details(self, metrics: Mapping[str, float]) -> list[str]:
+        return [] if self._actors is None else lines_of(metrics, self.monitor, self._actors.incarnations)
 
     def terminate(self) -> None:
         """End the actors, and the engine if it was made here."""
@@ -182,7 +218,7 @@ class Executor(Worker):
             self._engine.close()
         elif self._actors is not None:
             self._actors.close()
-        self._earlier_restarts = self.actor_restarts
+        self._earlier_restarts, self._earlier_lost = self.actor_restarts, self.lost_fragments
         self._engine = self._actors = self._requests = None
 
     # Actors.
@@ -192,12 +228,16 @@ class Executor(Worker):
         """Whether the actors run."""
         return self._requests is not None
 
-    def _start(self) -> Requests:
-        """The requests of the actors, which are started unless they run."""
+    @property
+    def engine(self) -> Engine:
+        """Where the actors run, once they are started."""
+        assert self._engine is not None
+        return self._engine
+
+    def start_actors(self) -> Requests:
+        """Start the actors unless they run; returns what asks them for fragments."""
         if self._requests is None:
-            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
             begun, limit = self.agent.timesteps, self._limit
-            self.agent.learner.expect_new_actors()
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
@@ -209,14 +249,35 @@ class Executor(Worker):
                     begun=begun,
                 )
 
-            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts)
-            self._requests = Requests(engine, self._actors, self._format.from_bytes, *self._timeouts)
+            packed(make(0, 0), "executor")  # what cannot be sent is refused before anything starts
+            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
+            engine.check_room(self._demand())
+            self.agent.learner.expect_new_actors()
+            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts, folder=self._log_folder)
+            self._requests = Requests(engine, self._actors, self._read, *self._timeouts)
         return self._requests
 
-    def _send_weights(self) -> None:
+    @property
+    def _log_folder(self) -> Path | None:
+        """Where the logs of actors that failed are written."""
+        return None if self.folder is None else self.folder / "actors"
+
+    def _demand(self) -> Demand:
+        """What the engine is going to need."""
+        fragment = self._fragments.num_bytes(self._sampler_spec["length"], self.envs_per_actor)
+        # A fragment that is read lies there beside those that are under way; so does a message of weights.
+        requests, weights = self.requests_per_actor + 1, len(self.agent.learner.weights_message())
+        return Demand(self.actors, self.actors * requests * fragment + (requests + 1) * weights)
+
+    def _read(self, facts: bytes, body: Any) -> Sample:
+        """The sample that an actor returned."""
+        sample = Sample.from_facts(facts, body)
+        return sample.read(self.engine.fetch(body), self._fragments) if self.reads_fragments else sample
+
+    def send_weights(self) -> None:
         """Give the newest weights to actors that are asked from now on."""
-        assert self._engine is not None
-        self._start().weights = self._engine.share(self.agent.learner.weights_message())
+        requests = self.start_actors()
+        requests.weights = self.engine.share(self.agent.learner.weights_message())
 
     def _limit_episodes(self, limit: int | None) -> None:
         if limit != self._limit:
@@ -225,13 +286,12 @@ class Executor(Worker):
 
     # Steps.
 
-    def _count(self, sample: Sample, schedule: RunSchedule) -> None:
+    def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
-        done = int(sample.fragment.valid.sum())
-        self._monitor.add(self.agent.updates - sample.fragment.version, done, len(sample.message))
-        schedule.done += done
-        self.timesteps += done
-        self._replaced[sample.fragment.origin.actor] = sample.restarts, sample.dropped_steps
+        self.monitor.add(sample, self.agent.updates - sample.version)
+        schedule.done += sample.steps
+        self.timesteps += sample.steps
+        self._replaced[sample.origin.actor] = sample.restarts, sample.dropped_steps
         self.dropped_steps = sum(dropped for _, dropped in self._replaced.values())
         for episode_return, length in sample.episodes:
             self.episodes.record(episode_return, length)
@@ -251,32 +311,48 @@ class Executor(Worker):
                 path="use_exploration",
             )
         while not schedule.is_over:
-            self._learn(schedule)
+            self.training_step(schedule)
             if schedule.done >= schedule.next_event:
                 self._do_what_is_due(schedule)
         if schedule.report.is_new(schedule.done):
             self._listeners.tell("on_report", self, schedule.report.take(schedule.done))
 
     @abstractmethod
-    def _learn(self, schedule: RunSchedule) -> None:
+    def training_step(self, schedule: RunSchedule) -> None:
         """Take in the next samples and learn from them."""
 
-    def _update(self, fragments: list[Fragment], schedule: RunSchedule) -> None:
-        """The updates that fragments make due."""
+    def learn_from(self, samples: list[Sample], schedule: RunSchedule) -> None:
+        """The updates that the fragments of samples make due."""
+        fragments = [sample.fragment for sample in samples if sample.fragment is not None]
         results = self.agent.learner.learn_from(fragments)
         if results is not None:
             schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
 
+class _LoggedReports(Callback):
+    """Logs reports.
+
+    Args:
+        min_seconds: between two of them, at least.
+    """
+
+    def __init__(self, min_seconds: float):
+        self._min_seconds, self._last = min_seconds, 0.0
+
+    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
+        if worker.seconds - self._last >= self._min_seconds:
+            self._last = worker.seconds
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+            _log.info("step %s: %s", worker.timesteps_of_run, shown)
+
+
 def _fragment_length(agent: Agent, given: int | None) -> int:
     """Steps of a fragment.
 
     Raises:
-        SpecError: a number is given and is wrong, or differs from the agent's ``rollout_length``.
+        SpecError: a number is given that differs from the agent's ``rollout_length``.
     """
-    if given is not None:
-        check_number("fragment_length", given, " or None")
     rollout = getattr(agent.learner.experience, "rollout_length", None)
     if rollout is not None and given not in (None, rollout):
         raise SpecError(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.core.specs.spec_types import Count
+from rlgraph.core.specs.specifiable import check_values
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.sampling import Sample
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import check_number
 
 
 class ImpalaExecutor(Executor):
@@ -32,45 +33,47 @@ class ImpalaExecutor(Executor):
         agent: Any = None,
         env_spec: Any = None,
         *,
-        fragments_per_update: int = 2,
-        requests_per_actor: int = 2,
-        weights_interval: int = 1,
+        fragments_per_update: Count = 2,
+        requests_per_actor: Count = 2,
+        weights_interval: Count = 1,
         **options: Any,
     ):
-        for name, value in (
-            ("fragments_per_update", fragments_per_update),
-            ("requests_per_actor", requests_per_actor),
-            ("weights_interval", weights_interval),
-        ):
-            check_number(name, value)
+        check_values(
+            ImpalaExecutor,
+            {
+                "fragments_per_update": fragments_per_update,
+                "requests_per_actor": requests_per_actor,
+                "weights_interval": weights_interval,
+            },
+        )
         super().__init__(agent, env_spec, **options)
         self.fragments_per_update = fragments_per_update
         self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval
         self._queue: list[Sample] = []
 
-    def _learn(self, schedule: RunSchedule) -> None:
+    def training_step(self, schedule: RunSchedule) -> None:
         self.agent.set_progress(schedule.fraction)
-        with self._monitor.waiting():
+        with self.monitor.waiting():
             samples = self._take()
         for sample in samples:
-            self._count(sample, schedule)
-        self._update([sample.fragment for sample in samples], schedule)
+            self.count(sample, schedule)
+        self.learn_from(samples, schedule)
         if self.agent.updates % self.weights_interval == 0:
-            self._send_weights()
+            self.send_weights()
 
     def _take(self) -> list[Sample]:
         """The `fragments_per_update` oldest fragments of the queue; for each that arrived, its actor is asked again."""
         if not self.is_started:
             self._queue = []
-            requests = self._start()
-            self._send_weights()
+            requests = self.start_actors()
+            self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
-        requests, number = self._start(), self.fragments_per_update
+        requests, number = self.start_actors(), self.fragments_per_update
         while len(fresh := [sample for sample in self._queue if self._is_fresh(sample)]) < number:
             self._queue = fresh
             for sample in requests.receive():
-                requests.ask(sample.fragment.origin.actor)
+                requests.ask(sample.origin.actor)
                 self._queue.append(sample)
         self._queue = fresh[number:]
         return fresh[:number]
@@ -78,7 +81,7 @@ class ImpalaExecutor(Executor):
     def _is_fresh(self, sample: Sample) -> bool:
         """Whether the agent may learn from a sample, by the age of its weights; else it is counted as dropped."""
         limit = self.agent.learner.experience.max_age
-        if limit is None or self.agent.updates - sample.fragment.version <= limit:
+        if limit is None or self.agent.updates - sample.version <= limit:
             return True
-        self._monitor.drop()
+        self.monitor.drop()
         return False

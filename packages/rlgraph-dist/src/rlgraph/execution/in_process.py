@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import pickle
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine, Hosted
+from rlgraph.execution.engine import ActorDied, ActorFault, Engine, failure
+from rlgraph.execution.host import Host
 
 
 @dataclass(eq=False)
 class _Actor:
     name: str
-    make: bytes
-    hosted: Hosted = None
+    host: Host
     is_gone: bool = False
 
 
 @dataclass(eq=False)
 class _Call:
-    result: bytes = b""
+    facts: bytes = b""
+    body: bytes = b""
     fault: ActorFault | None = None
 
 
@@ -31,35 +31,35 @@ class InProcessEngine(Engine):
         self._actors: list[_Actor] = []
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> _Actor:
-        self._actors.append(actor := _Actor(name, make))
+        self._actors.append(actor := _Actor(name, Host(make)))
         return actor
 
     def call(self, actor: _Actor, method: str, *arguments: bytes) -> _Call:
         if actor.is_gone:
             return _Call(fault=ActorDied(f"{actor.name} was killed"))
         try:
-            if actor.hosted is None:
-                actor.hosted = pickle.loads(actor.make)()
-            return _Call(getattr(actor.hosted, method)(*arguments))
+            return _Call(*actor.host.call(method, *arguments))
         except Exception as error:
             text = "".join(traceback.format_exception(error))
-            return _Call(fault=ActorFailed(f"{actor.name}: {type(error).__name__}: {error}\n{text}"))
+            return _Call(fault=failure(actor.name, error, text))
 
     def share(self, value: bytes) -> bytes:
         return value
 
+    def fetch(self, reference: bytes) -> bytes:
+        return reference
+
     def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
         return list(calls)
 
-    def result(self, call: _Call) -> bytes:
+    def result(self, call: _Call) -> tuple[bytes, bytes]:
         if call.fault is not None:
             raise call.fault
-        return call.result
+        return call.facts, call.body
 
     def kill(self, actor: _Actor) -> None:
-        if not actor.is_gone and hasattr(actor.hosted, "terminate"):
-            actor.hosted.terminate()
-        actor.hosted, actor.is_gone = None, True
+        actor.host.terminate()
+        actor.is_gone = True
 
     def close(self) -> None:
         for actor in self._actors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,10 @@ from rlgraph.agents.experience.messages import checked_array, pack_message, unpa
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import PrioritizedReplay
 from rlgraph.core import InputError, RandomStreams, executor_class
-from rlgraph.execution.sampling import SampleFormat
+from rlgraph.execution.engine import Bytes
+from rlgraph.execution.sampling import fragment_format
 from rlgraph.execution.values import ValuedWriter, initial_errors
+from rlgraph.execution.work_times import WorkTimes, timed
 from rlgraph.spaces import Dict, FloatBox, IntBox, from_spec
 
 #: The random streams of shards are numbered from here, after those of actors.
@@ -62,8 +65,8 @@ class BatchFormat:
         arrays = self._space.flatten_sample({**batch.records, "indices": batch.indices})
         return pack_message({"inserted": batch.inserted}, arrays)
 
-    def from_bytes(self, message: bytes) -> Batch | None:
-        """The batch of a message; None if the shard was empty.
+    def from_bytes(self, message: Bytes) -> Batch:
+        """The batch of a message.
 
         Raises:
             InputError: the message is not a batch; says what is wrong.
@@ -72,8 +75,6 @@ class BatchFormat:
         inserted = header.get("inserted")
         if not isinstance(inserted, int):
             raise InputError(f"expected the message of a shard, given {header!r}")
-        if inserted == 0:
-            return None
         size = len(arrays.get("indices", ()))
         flat = {
             path: checked_array("batch", arrays, path, (size, *box.shape), box)
@@ -116,7 +117,7 @@ class ReplayShard:
         self._replay, self._dtype = Replay(**spec.replay), spec.actor.dtype
         self._batches = BatchFormat(self._replay, spec.actor)
         self._keeps_values = spec.keeps_values
-        self._samples = SampleFormat(spec.actor, spec.actor.make_graph(), keeps_values=spec.keeps_values)
+        self._fragments = fragment_format(spec.actor, keeps_values=spec.keeps_values)
         self._batch_size = np.array(spec.batch_size)
         memory = self._replay.memory
         assert isinstance(memory, PrioritizedReplay)
@@ -142,10 +143,15 @@ class ReplayShard:
         self._writers: dict[int, tuple[int, Any]] = {}
         #: Records taken in so far.
         self.inserted = 0
+        self.times = WorkTimes()
 
-    def insert(self, message: bytes) -> bytes:
-        """Take in a sample, a message of `SampleFormat`."""
-        fragment = self._samples.from_bytes(message).fragment
+    @timed
+    def insert(self, message: Bytes) -> tuple[bytes, bytes]:
+        """Take in a fragment; facts are ``{"refused"}``: why its message is not one, None if it is."""
+        try:
+            fragment = self._fragments.from_bytes(message)
+        except InputError as error:
+            return json.dumps({"refused": str(error)}).encode(), b""
         origin = fragment.origin
         incarnation, writer = self._writers.get(origin.actor, (-1, None))
         if writer is None or incarnation != origin.incarnation:  # what waits of an older one is lost
@@ -153,7 +159,7 @@ class ReplayShard:
             writer = ValuedWriter(writer) if self._keeps_values else writer
             self._writers[origin.actor] = origin.incarnation, writer
         write_fragment(writer, fragment)
-        return pack_message({"inserted": self.inserted}, {})
+        return json.dumps({"refused": None}).encode(), b""
 
     def _insert(self, records: dict[str, Any]) -> None:
         number, errors = len(records["rewards"]), np.empty(0)
@@ -164,17 +170,24 @@ class ReplayShard:
             self._update_records((self.inserted + known) % self._capacity, errors[known])
         self.inserted += number
 
-    def draw(self, message: bytes) -> bytes:
-        """A batch, a message of `BatchFormat`; `message` has the ``progress`` of training."""
+    @timed
+    def draw(self, message: Bytes) -> tuple[bytes, bytes]:
+        """A batch as a message of `BatchFormat`; facts are ``{"inserted", "times"}``; if nothing was, there is none.
+
+        Args:
+            message: its header has the ``progress`` of training.
+        """
         header, _ = unpack_message(message)
+        facts = json.dumps({"inserted": self.inserted, "times": self.times.take()}).encode()
         if not self.inserted:
-            return pack_message({"inserted": 0}, {})
+            return facts, b""
         progress = np.asarray(header["progress"], self._dtype)
         records, indices, weights = self._get_records(self._batch_size, progress)
         fields = {**records, "importance_weights": np.asarray(weights, self._dtype)}
-        return self._batches.to_bytes(Batch(fields, indices, self.inserted))
+        return facts, self._batches.to_bytes(Batch(fields, indices, self.inserted))
 
-    def update(self, message: bytes) -> bytes:
+    @timed
+    def update(self, message: Bytes) -> tuple[bytes, bytes]:
         """Set priorities; `message` has the ``indices`` and ``priorities`` [B], and ``inserted`` of their batch.
 
         Records that were overwritten since keep their priorities.
@@ -184,4 +197,4 @@ class ReplayShard:
         # Places that were written since the batch was drawn, counted from the first of them.
         kept = (indices - int(header["inserted"])) % self._capacity >= since
         self._update_records(indices[kept], arrays["priorities"][kept])
-        return b""
+        return b"", b""

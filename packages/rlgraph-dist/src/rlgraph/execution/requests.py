@@ -20,13 +20,15 @@ class Answer:
         number: of the actor.
         incarnation: of the actor when it was called.
         method: that was called.
-        value: what was read of its message; None: the actor failed, and was started again.
+        value: what was read of it; None: the actor failed, and was started again.
+        about: what its caller gave with the call.
     """
 
     number: int
     incarnation: int
     method: str
     value: Any
+    about: Any
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class _Call:
     incarnation: int
     method: str
     until: float
+    about: Any
 
 
 class Calls:
@@ -43,7 +46,8 @@ class Calls:
     Args:
         engine: where the actors live.
         actors: the actors.
-        read: ``(method, message)`` -> value of an answer; its errors count as failures of the actor.
+        read: ``(method, facts, body)`` -> value of an answer, the body a reference; its errors count as failures of the
+            actor.
         start_timeout, timeout: seconds until the first answer of an actor, and until any other.
     """
 
@@ -51,7 +55,7 @@ class Calls:
         self,
         engine: Engine,
         actors: Actors,
-        read: Callable[[str, bytes], Any],
+        read: Callable[[str, bytes, Any], Any],
         start_timeout: float,
         timeout: float,
     ):
@@ -64,11 +68,11 @@ class Calls:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def call(self, number: int, method: str, *arguments: Any) -> None:
-        """Call a method of actor `number`."""
+    def call(self, number: int, method: str, *arguments: Any, about: Any = None) -> None:
+        """Call a method of actor `number`; the answer has what it is `about`."""
         call = self._actors.call(number, method, *arguments)
         until = time.monotonic() + self._timeout(number)
-        self._calls[call] = _Call(number, self._actors.incarnations[number], method, until)
+        self._calls[call] = _Call(number, self._actors.incarnations[number], method, until, about)
 
     def answers(self, waits: bool = True) -> list[Answer]:
         """The answers that are there, in the order of the calls.
@@ -87,30 +91,44 @@ class Calls:
         late = [key for key, call in self._calls.items() if call.until < now and key not in done]
         return [self._answer(key, self._calls.pop(key), key in late) for key in [*done, *late]]
 
+    def fail(self, number: int, incarnation: int, fault: ActorFault) -> None:
+        """Start actor `number` again, which failed in this incarnation; nothing if that is gone.
+
+        Raises:
+            TooManyRestarts: actors failed more often than is allowed.
+        """
+        if incarnation == self._actors.incarnations[number]:
+            self._restart(number, fault)
+
+    def _restart(self, number: int, fault: ActorFault) -> None:
+        self._answered.discard(number)
+        self._actors.restart(number, fault)
+
     def _answer(self, key: Any, call: _Call, is_late: bool) -> Answer:
         number, value = call.number, None
         if call.incarnation == self._actors.incarnations[number]:  # else the actor that was called is gone
             try:
                 value = self._value(key, call, is_late)
             except ActorFault as fault:
-                self._answered.discard(number)
-                self._actors.restart(number, fault)
+                self._restart(number, fault)
             else:
                 self._answered.add(number)
-        return Answer(number, call.incarnation, call.method, value)
+        return Answer(number, call.incarnation, call.method, value, call.about)
 
     def _value(self, key: Any, call: _Call, is_late: bool) -> Any:
-        """What was read of the message of a call that is done.
+        """What was read of the result of a call that is done.
 
         Raises:
-            ActorFault: the call is late or failed, or its message is something else.
+            ActorFault: the call is late or failed, or its result is something else.
         """
         name = self._actors.name_of(call.number)
         if is_late:
             raise ActorDied(f"{name} sent nothing for {self._timeout(call.number):g} s")
-        message = self._engine.result(key)
+        facts, body = self._engine.result(key)
         try:
-            return self._read(call.method, message)
+            return self._read(call.method, facts, body)
+        except ActorFault:
+            raise
         except Exception as error:
             raise ActorFailed(
                 f"{name}: expected the message of an answer to {call.method!r}: {error}"
@@ -125,20 +143,22 @@ class Requests(Calls):
 
     Args:
         engine, actors, start_timeout, timeout: see `Calls`.
-        read: makes a sample of a message; its errors count as failures.
+        read: makes a sample of facts and the reference to its body; its errors count as failures.
     """
 
     def __init__(
         self,
         engine: Engine,
         actors: Actors,
-        read: Callable[[bytes], Sample],
+        read: Callable[[bytes, Any], Sample],
         start_timeout: float,
         timeout: float,
     ):
-        super().__init__(engine, actors, lambda _, message: read(message), start_timeout, timeout)
+        super().__init__(engine, actors, lambda _, *result: read(*result), start_timeout, timeout)
         #: What all actors act with; see `Engine.share`.
         self.weights: Any = None
+        #: Fragments that were asked for and did not come, since their actor failed.
+        self.lost = 0
 
     def ask(self, number: int) -> None:
         """Ask actor `number` for a fragment of `weights`."""
@@ -154,6 +174,7 @@ class Requests(Calls):
         while len(self) and not samples:
             for answer in self.answers():
                 if answer.value is None:
+                    self.lost += 1
                     self.ask(answer.number)
                 else:
                     samples.append(answer.value)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.agent_graph import AgentGraph
-from rlgraph.agents.experience.fragment import Fragment
-from rlgraph.agents.experience.messages import pack_message, unpack_message
+from rlgraph.agents.experience.fragment import Fragment, FragmentFormat, Origin
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.sampler import FragmentSampler
 from rlgraph.core import InputError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.environments.stepped_env import stepped
+from rlgraph.execution.engine import Bytes
 from rlgraph.execution.values import VALUES, ValuingActor
+from rlgraph.execution.work_times import WorkTimes, timed
 from rlgraph.workers.episodes import Episodes
+
+#: Facts of a sample that are whole numbers.
+_NUMBERS = ("version", "steps", "restarts", "dropped_steps", "size")
 
 
 @dataclass(frozen=True)
@@ -68,58 +72,88 @@ class Sample:
     """What one call of a sampler gives.
 
     Attributes:
-        fragment: the steps.
+        origin: where it comes from.
+        version: of the weights that acted.
+        steps: environment steps.
         episodes: return and length of each episode that ended in them.
         restarts: environments that were replaced since the sampler was started.
         dropped_steps: rows that are no steps since their environment was replaced.
-        message: what it was read of.
+        size: bytes of the fragment's message.
+        times: seconds that the actor waited and worked since the last one.
+        body: reference to that message.
+        fragment: the steps, where the message was read.
     """
 
-    fragment: Fragment
+    origin: Origin
+    version: int
+    steps: int
     episodes: list[tuple[float, int]]
     restarts: int
     dropped_steps: int
-    message: bytes
+    size: int
+    times: tuple[float, float] = (0.0, 0.0)
+    body: Any = None
+    fragment: Fragment | None = None
+
+    @classmethod
+    def from_facts(cls, facts: bytes, body: Any) -> Sample:
+        """The sample of what `RemoteSampler.sample` returned, its fragment not read.
+
+        Raises:
+            InputError: these are not the facts of a sample.
+        """
+        try:
+            given = json.loads(facts)
+            numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
+            episodes = [(float(value), int(length)) for value, length in given["episodes"]]
+            waited, worked = map(float, given["times"])
+            return cls(
+                Origin(*map(int, given["origin"])),
+                episodes=episodes,
+                times=(waited, worked),
+                body=body,
+                **numbers,
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"expected the facts of a sample, given {facts[:200]!r} ({error})") from None
+
+    def facts(self) -> bytes:
+        """All but the fragment, for `from_facts`."""
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        given = {"origin": astuple(self.origin), "episodes": self.episodes, "times": self.times, **numbers}
+        return json.dumps(given).encode()
+
+    def read(self, message: Bytes, fragments: FragmentFormat) -> Sample:
+        """With the fragment of its message.
+
+        Raises:
+            InputError: the message is not a fragment, or that of other facts.
+        """
+        fragment = fragments.from_bytes(message)
+        if (given := (fragment.origin, fragment.version, steps_of(fragment))) != (
+            expected := (self.origin, self.version, self.steps)
+        ):
+            raise InputError(f"expected the fragment (origin, version, steps) {expected}, given {given}")
+        return replace(self, fragment=fragment)
 
 
-class SampleFormat:
-    """How samples become bytes, and what they are checked against when they arrive.
+def steps_of(fragment: Fragment) -> int:
+    """Environment steps of a fragment."""
+    return int(np.count_nonzero(fragment.valid))
+
+
+def fragment_format(
+    actor: ActorSpec, internal_state_interval: int | None = None, keeps_values: bool = False
+) -> FragmentFormat:
+    """How fragments become messages.
 
     Args:
         actor: what acts.
-        graph: its root component.
         internal_state_interval: of the learner's experience.
         keeps_values: see `SamplerSpec`.
     """
-
-    def __init__(
-        self,
-        actor: ActorSpec,
-        graph: AgentGraph,
-        internal_state_interval: int | None = None,
-        keeps_values: bool = False,
-    ):
-        kept = VALUES if keeps_values else None
-        self._fragments = actor.fragment_format(graph, internal_state_interval, kept)
-
-    def to_bytes(self, fragment: Fragment, facts: Mapping[str, Any]) -> bytes:
-        message = self._fragments.to_bytes(fragment)
-        return pack_message(facts, {"fragment": np.frombuffer(message, np.uint8)})
-
-    def from_bytes(self, message: bytes) -> Sample:
-        """The sample of a message.
-
-        Raises:
-            InputError: the message is not a sample; says what is wrong.
-        """
-        header, arrays = unpack_message(message)
-        try:
-            episodes = [(float(value), int(length)) for value, length in header["episodes"]]
-            restarts, dropped = int(header["restarts"]), int(header["dropped_steps"])
-            packed = arrays["fragment"].tobytes()
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"expected the message of a sampler, given {header!r} ({error})") from None
-        return Sample(self._fragments.from_bytes(packed), episodes, restarts, dropped, message)
+    kept = VALUES if keeps_values else None
+    return actor.fragment_format(actor.make_graph(), internal_state_interval, kept)
 
 
 class RemoteSampler(FragmentSampler):
@@ -140,24 +174,32 @@ class RemoteSampler(FragmentSampler):
         super().__init__(
             actor, environments, spec.length, spec.number, spec.incarnation, spec.internal_state_interval
         )
-        self._format = SampleFormat(spec.actor, actor.graph, spec.internal_state_interval, spec.keeps_values)
+        self._format = fragment_format(spec.actor, spec.internal_state_interval, spec.keeps_values)
         self._episodes = Episodes(environments.num_environments)
         self._ended: list[tuple[float, int]] = []
         self._dropped_steps = 0
+        self.times = WorkTimes()
         index = (spec.number << 16) + spec.incarnation
         self.reset(root if spec.is_first else environment_seed(root, index, spec.begun))
 
-    def sample(self, weights: bytes) -> bytes:
-        """The next fragment that these weights act in, a message of `SampleFormat`."""
+    @timed
+    def sample(self, weights: Bytes) -> tuple[bytes, bytes]:
+        """Facts of the next fragment that these weights act in, and its message."""
         self.actor.set_weights(weights)
         self._ended = []
         fragment = self.collect()
-        facts = {
-            "episodes": self._ended,
-            "restarts": self.environments.restarts,
-            "dropped_steps": self._dropped_steps,
-        }
-        return self._format.to_bytes(fragment, facts)
+        message = self._format.to_bytes(fragment)
+        sample = Sample(
+            fragment.origin,
+            fragment.version,
+            steps_of(fragment),
+            self._ended,
+            self.environments.restarts,
+            self._dropped_steps,
+            len(message),
+            self.times.take(),
+        )
+        return sample.facts(), message
 
     def step(self, use_exploration: bool = True) -> VectorStep:
         step = super().step(use_exploration)

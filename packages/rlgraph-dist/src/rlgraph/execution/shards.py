@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.experience.fragment import Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.execution.actors import Actors
-from rlgraph.execution.engine import Engine, Hosted
+from rlgraph.execution.engine import Engine
+from rlgraph.execution.host import Hosted
 from rlgraph.execution.replay_shard import Batch, BatchFormat
 from rlgraph.execution.requests import Calls
 from rlgraph.execution.sampling import Sample
+from rlgraph.execution.work_times import WorkTimes
 
 #: Calls that are under way at most, before the learner waits for answers.
 MOST_CALLS = 64
@@ -49,6 +54,8 @@ class Shards:
         batches: how batches are read.
         batches_ahead: number of batches that are asked for ahead.
         start_timeout, timeout: seconds until the first answer of a shard, and until any other.
+        refuse: ``(origin, cause)``: is told of samples whose message is no fragment.
+        folder: see `Actors`.
     """
 
     def __init__(
@@ -61,14 +68,18 @@ class Shards:
         batches_ahead: int,
         start_timeout: float,
         timeout: float,
+        refuse: Callable[[Origin, str], None],
+        folder: Path | None = None,
     ):
-        self._actors = Actors(engine, make, count, max_restarts, "replay shard", is_light=True)
+        self._actors = Actors(engine, make, count, max_restarts, "replay shard", True, folder)
         self._calls = Calls(engine, self._actors, self._read, start_timeout, timeout)
-        self._format, self._ahead = batches, batches_ahead
+        self._engine, self._format, self._ahead, self._refuse = engine, batches, batches_ahead, refuse
         #: Batches that are here.
         self._here: deque[Drawn] = deque()
         #: Batches that were asked for and are not here, and the shard that is asked next.
         self._asked, self._next = 0, 0
+        #: How shards spent their time; see `WorkTimes.take`.
+        self.times = WorkTimes()
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -79,8 +90,8 @@ class Shards:
         return self._actors.restarts
 
     def insert(self, sample: Sample) -> None:
-        """Send a sample to the shard of its actor."""
-        self._calls.call(sample.fragment.origin.actor % len(self), "insert", sample.message)
+        """Send a sample to the shard of its actor, from where it is."""
+        self._calls.call(sample.origin.actor % len(self), "insert", sample.body, about=sample.origin)
         self._receive(waits=len(self._calls) > MOST_CALLS)
 
     def take(self, progress: float) -> Drawn | None:
@@ -129,8 +140,18 @@ class Shards:
                     self._here.append(Drawn(answer.number, answer.incarnation, answer.value))
                 else:
                     misses += 1
+            elif answer.method == "insert" and answer.value:
+                self._refuse(answer.about, answer.value)
         return misses
 
-    def _read(self, method: str, message: bytes) -> Any:
-        """What a shard answered: a batch, or that it did what it was told."""
-        return (method == "draw" and self._format.from_bytes(message)) or True
+    def _read(self, method: str, facts: bytes, body: Any) -> Any:
+        """What a shard answered: a batch, and why it refused a sample."""
+        if method == "update":
+            return None
+        given = json.loads(facts)
+        if method == "insert":
+            return given["refused"]
+        waited, worked = given["times"]
+        self.times.waited += waited
+        self.times.worked += worked
+        return self._format.from_bytes(self._engine.fetch(body)) if given["inserted"] else None

@@ -14,24 +14,24 @@ class SyncBatchExecutor(Executor):
     memory if `fragment_length` is 1.
     """
 
-    def _learn(self, schedule: RunSchedule) -> None:
+    def training_step(self, schedule: RunSchedule) -> None:
         agent = self.agent
         agent.set_progress(schedule.fraction)
-        with self._monitor.waiting():
+        with self.monitor.waiting():
             samples = self._round()
         for sample in samples:
-            self._count(sample, schedule)
+            self.count(sample, schedule)
         # The progress at which a single process takes its last step before the update.
         agent.set_progress(schedule.fraction_at(schedule.done - self.num_envs))
-        self._update([sample.fragment for sample in samples], schedule)
+        self.learn_from(samples, schedule)
 
     def _round(self) -> list[Sample]:
         """A sample of every actor, in their order."""
-        requests = self._start()
-        self._send_weights()
+        requests = self.start_actors()
+        self.send_weights()
         for number in range(self.actors):
             requests.ask(number)
         samples: list[Sample] = []
         while len(samples) < self.actors:
             samples += requests.receive()
-        return sorted(samples, key=lambda sample: sample.fragment.origin.actor)
+        return sorted(samples, key=lambda sample: sample.origin.actor)

@@ -311,7 +311,17 @@ class FragmentFormat:
         }
         return pack_message(header, arrays)
 
-    def from_bytes(self, message: bytes) -> Fragment:
+    def num_bytes(self, steps: int, slots: int) -> int:
+        """The size of a message of `steps` steps in `slots` slots, without its header and reached states."""
+        size = 0
+        for path, box in self._leaves.items():
+            name, _, part = path.partition("/")
+            rows = {"reached": 0, "states": steps + 1, "internal_states": 1}.get(name, steps)
+            stacked = box.shape[-1] / self.frames[part] if name == "states" and part in self.frames else 1
+            size += int(rows * slots * box.flat_dim * box.numpy_dtype.itemsize / stacked)
+        return size
+
+    def from_bytes(self, message: bytes | memoryview) -> Fragment:
         """The fragment of a message.
 
         Raises:

@@ -17,3 +17,7 @@ class Fragments(Rollouts):
     def __init__(self, *, rollout_length: int = 20, max_age: int | None = None):
         super().__init__(rollout_length=rollout_length)
         self.max_age = None if max_age is None else check_whole(max_age, "max_age", least=0)
+
+    def suited_to(self, is_recurrent: bool) -> Fragments:
+        """Networks are unrolled over whole fragments, as in IMPALA."""
+        return self

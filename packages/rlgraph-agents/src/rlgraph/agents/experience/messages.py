@@ -28,13 +28,13 @@ def pack_message(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) ->
     parts = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     described = {name: [array.dtype.str, list(array.shape)] for name, array in parts.items()}
     text = json.dumps({"header": dict(header), "arrays": described}).encode()
-    chunks = [len(text).to_bytes(8, "little"), text, b"\0" * _padding(8 + len(text))]
+    chunks: list[Any] = [len(text).to_bytes(8, "little"), text, b"\0" * _padding(8 + len(text))]
     for array in parts.values():
-        chunks += [array.tobytes(), b"\0" * _padding(array.nbytes)]
+        chunks += [array.reshape(-1).view(np.uint8), b"\0" * _padding(array.nbytes)]
     return b"".join(chunks)
 
 
-def unpack_message(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def unpack_message(message: bytes | memoryview) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a message; the arrays are read-only views of its bytes.
 
     Raises:
@@ -42,7 +42,7 @@ def unpack_message(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray
     """
     try:
         size = int.from_bytes(message[:8], "little")
-        contents = json.loads(message[8 : 8 + size])
+        contents = json.loads(bytes(message[8 : 8 + size]))
         header, described = dict(contents["header"]), dict(contents["arrays"])
         offset, arrays = 8 + size + _padding(8 + size), {}
         for name, (code, shape) in described.items():

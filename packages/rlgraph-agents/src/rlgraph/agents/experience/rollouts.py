@@ -30,14 +30,14 @@ class Rollouts(Experience):
     Args:
         rollout_length: T, steps of each environment between two rounds of updates.
         sequence_length: steps of the sequences that recurrent networks are unrolled over, each from the internal states
-            that acting had before its first step; it divides T. None: the whole rollout.
+            that acting had before its first step; it divides T. Default: the largest divisor of T from 8 to 32; T if
+            that is at most 32, or has none.
     """
 
     is_sequential = True
 
     def __init__(self, *, rollout_length: int = 128, sequence_length: int | None = None):
         self.rollout_length = check_whole(rollout_length, "rollout_length", least=1)
-        self.internal_state_interval = sequence_length
         if sequence_length is not None and rollout_length % check_whole(
             sequence_length, "sequence_length", least=1
         ):
@@ -45,7 +45,11 @@ class Rollouts(Experience):
                 f"expected a number that divides rollout_length, {rollout_length}, given {sequence_length}",
                 path="sequence_length",
             )
-        self._buffer = FragmentBuffer(rollout_length, sequence_length)
+        self._cut_into(sequence_length)
+
+    def _cut_into(self, sequence_length: int | None) -> None:
+        self.internal_state_interval = sequence_length
+        self._buffer = FragmentBuffer(self.rollout_length, sequence_length)
 
     def suited_to(self, is_recurrent: bool) -> Rollouts:
         if self.internal_state_interval is not None and not is_recurrent:
@@ -53,6 +57,8 @@ class Rollouts(Experience):
                 "expected recurrent layers, such as lstm, in network_spec: without them leave it out",
                 path="sequence_length",
             )
+        if is_recurrent and self.internal_state_interval is None:
+            self._cut_into(default_sequence_length(self.rollout_length))
         return self
 
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
@@ -141,6 +147,12 @@ class Rollouts(Experience):
 
     def set_state(self, state: Any) -> None:
         self._buffer.set_state(state)
+
+
+def default_sequence_length(rollout_length: int) -> int | None:
+    """The largest divisor from 8 to 32; None if the rollout is at most 32 steps long, or there is none."""
+    lengths = range(32, 7, -1) if rollout_length > 32 else ()
+    return next((length for length in lengths if rollout_length % length == 0), None)
 
 
 def rollout_records(

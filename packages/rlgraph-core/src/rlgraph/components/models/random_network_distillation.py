@@ -19,6 +19,7 @@ from rlgraph.core.functional.curiosity import distillation_error
 from rlgraph.core.functional.weighting import weighted_mean
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
+from rlgraph.spaces.errors import mismatch
 
 EPSILON = 1e-8
 
@@ -40,7 +41,7 @@ class RandomNetworkDistillation(Component):
 
     Raises:
         SpecError: a number out of its range, or an invalid spec.
-        SpaceError: text.
+        SpaceError: text, or pictures that are not floats.
     """
 
     def __init__(
@@ -64,7 +65,11 @@ class RandomNetworkDistillation(Component):
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         if "states" in input_spaces:
             for path, box in input_spaces["states"].flatten().items():
-                check_numeric(box, f"states/{path}".rstrip("/"))
+                where = f"states/{path}".rstrip("/")
+                check_numeric(box, where)
+                if box.dtype == "uint8" and box.rank:
+                    hint = "pictures are standardized as floats: divide them by 255 in preprocessing_spec"
+                    raise mismatch(where, "floats", repr(box), hint)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         self.count: dict[str, Any] = {}
@@ -81,7 +86,7 @@ class RandomNetworkDistillation(Component):
     def standardize(self, states: Any, weights: Any = None) -> Any:
         """``(x - mean) / deviation`` of ``states [B, ...]``, limited, by all states so far, these included.
 
-        Integers and bools pass unchanged. The moments are on the host, in double precision.
+        Categories and bools pass unchanged. The moments are on the host, in double precision.
 
         Args:
             states: ``[B, ...]``, or with a time rank.

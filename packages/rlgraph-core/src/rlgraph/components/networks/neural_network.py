@@ -39,8 +39,8 @@ class NeuralNetwork(LayerChain):
         layers: layers or their specs; 64 is a dense layer of 64 units with ReLU. Layers without a scope are named after
             type and position. None with `outputs`.
         fold_time_rank: time is folded into the batch ahead of the first layer, ``[B, T, ...] -> [B * T, ...]``, for
-            layers without time rank; inputs without time rank stay. Default: where a layer is a module of a framework,
-            and none is recurrent; the layers of this library do not need this.
+            layers without time rank; inputs without time rank stay. Default: where a layer is a module of a framework;
+            beside recurrent layers, around this layer. The layers of this library do not need this.
         unfold_time_rank: time is unfolded after the last layer; default: as `fold_time_rank`.
         scope: name among its siblings.
         inputs: with `outputs`: the Spaces that the first layers were called with, one, or a list or dict of them if
@@ -81,10 +81,11 @@ class NeuralNetwork(LayerChain):
                 path=f"{scope}.layers",
             )
         check_state_keys(self.layers, f"{scope}.layers")
+        #: Layers that time is folded around.
+        self._without_time: list[Any] = []
         if fold_time_rank is None:
-            fold_time_rank = not all(layer.ranks_may_differ for layer in self.layers) and not any(
-                map(is_recurrent, self.layers)
-            )
+            self._without_time = [layer for layer in self.layers if not layer.ranks_may_differ]
+            fold_time_rank = bool(self._without_time) and not any(map(is_recurrent, self.layers))
         self.fold_time_rank = fold_time_rank
         self.unfold_time_rank = fold_time_rank if unfold_time_rank is None else unfold_time_rank
         self._check_folding(scope)
@@ -121,6 +122,11 @@ class NeuralNetwork(LayerChain):
         states: dict[str, Any] = {}
 
         def run_layer(layer: Any, given: Mapping[str, Any]) -> Any:
+            if layer in self._without_time and not self.fold_time_rank:
+                folded = {name: self._fold_time(x) for name, x in given.items()}
+                return self._unfold_time(
+                    call_layer(layer, training=training, **folded), next(iter(given.values()))
+                )
             if not is_recurrent(layer):
                 return call_layer(layer, training=training, **given)
             (first,) = given.values()

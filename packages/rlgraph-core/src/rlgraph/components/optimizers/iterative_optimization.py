@@ -33,11 +33,10 @@ class IterativeOptimization(Component):
         num_epochs: number of passes over the batch.
         num_minibatches: minibatches per epoch.
         sequences: False: a minibatch consists of single steps ``[M, ...]``; a time rank is folded into the batch first.
-            True: it consists of whole sequences, ``[T, M, ...]`` or ``[M, T, ...]``; fields without time rank have one
-            value per sequence, such as internal states before the first step.
-        sequence_length: cut sequences ``[T, N, ...]`` into shorter ones of this many steps L: a minibatch is
-            ``[L, M, ...]``, and ``internal_states`` of observations are those before each, ``[T / L, N, ...]``, in a
-            minibatch ``[M, ...]``. None: they stay whole.
+            True: it consists of sequences, ``[T, M, ...]`` or ``[M, T, ...]``; fields without time rank have one value
+            per sequence, such as ``internal_states`` of observations before the first step. Where these are
+            ``[C, N, ...]``, before each of C parts of the sequences ``[T, N, ...]``, the parts are the sequences: a
+            minibatch is ``[T / C, M, ...]``, and has the internal states ``[M, ...]``.
         stop_if: ``(name, limit)``: stop after the first minibatch whose number `name` exceeds the limit (for example
             the divergence from the behaviour policy); None: never.
         scope: name among its siblings.
@@ -56,15 +55,12 @@ class IterativeOptimization(Component):
         num_minibatches: int = 1,
         sequences: bool = False,
         stop_if: tuple[str, float] | None = None,
-        sequence_length: int | None = None,
         scope: str = "iterative-optimization",
         **kwargs: Any,
     ):
         self.num_epochs = check_whole(num_epochs, f"{scope}.num_epochs", least=1)
         self.num_minibatches = check_whole(num_minibatches, f"{scope}.num_minibatches", least=1)
-        self.sequences, self.sequence_length = check_flag(sequences, f"{scope}.sequences"), sequence_length
-        if sequence_length is not None:
-            check_whole(sequence_length, f"{scope}.sequence_length", least=1)
+        self.sequences = check_flag(sequences, f"{scope}.sequences")
         self.stop_if = _stop(stop_if, f"{scope}.stop_if")
         super().__init__(scope=scope, **kwargs)
 
@@ -75,9 +71,6 @@ class IterativeOptimization(Component):
         if self.sequences and not space.has_time_rank:  # type: ignore[attr-defined]
             hint = "for records without time rank leave out sequences=True"
             raise mismatch("records", "a Dict with batch and time rank", repr(space), hint)
-        if self.sequence_length is not None and not (self.sequences and space.time_major):  # type: ignore[attr-defined]
-            hint = "sequence_length cuts sequences, with sequences=True"
-            raise mismatch("records", "a Dict whose time rank comes first", repr(space), hint)
         self.ranks = _ranks(space)
 
     @rlgraph_api
@@ -108,12 +101,14 @@ class IterativeOptimization(Component):
             raise AssemblyError(
                 f"{self.scope_path}.run: step must be an API method or a function, given {step!r}"
             )
-        order = self._order(records)
         fields = records if computed is None else self._joined(records, computed)
-        if self.sequence_length is not None:
-            fields = self._cut(fields)
-        elif not self.sequences:
+        beginnings = _internal_states(fields)
+        counted = records if beginnings is None else {"records": records, "internal_states": beginnings}
+        order = self._order(counted)
+        if not self.sequences:
             fields = self._folded(fields)
+        elif beginnings is not None:
+            fields = self._in_parts(fields, beginnings)
         shared = () if time_percentage is None else (time_percentage,)
 
         def numbers_of(i: Any) -> dict[str, Any]:
@@ -178,11 +173,19 @@ class IterativeOptimization(Component):
     def _order(self, space: Any, records: Any) -> np.ndarray:
         """The indices of the records, or sequences, of each minibatch, ``[updates, M]``."""
         leaves = zip(leaves_of(records), space.flatten().items(), strict=True)
-        field, (_, box) = next(leaf for leaf in leaves if not _is_of_parts(leaf[1][0]))
-        ranks = field.shape[: field.ndim - len(box.shape)]
-        number = ranks[-1 if space.time_major else 0] if self.sequences else math.prod(ranks)
-        if self.sequence_length is not None:
-            number *= self._parts_of(ranks[0])
+        shapes = [(path, field.shape[: field.ndim - len(box.shape)]) for field, (path, box) in leaves]
+        ranks = next(shape for path, shape in shapes if not _is_of_sequences(path))
+        if not self.sequences:
+            number = math.prod(ranks)
+        elif states := next((shape for path, shape in shapes if _is_of_sequences(path)), None):
+            number = math.prod(states)
+            if len(states) > 1 and ranks[0] % states[0]:
+                raise InputError(
+                    f"{self.scope_path}.run: internal_states: expected those before parts of equal length of the "
+                    f"{ranks[0]} steps, given {states[0]} of them"
+                )
+        else:
+            number = ranks[-1 if space.time_major else 0]
         size = number // self.num_minibatches
         if size == 0:
             kind = "sequences: take more, or shorter ones" if self.sequences else "records"
@@ -198,28 +201,21 @@ class IterativeOptimization(Component):
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True, space_of="field")
     def _folded(self, ops: Any, key: str, space: Space, field: Any) -> Any:
         """``[T, N, ...]`` or ``[N, T, ...] -> [T * N, ...]``."""
-        if _ranks(space) != self.ranks:
+        if _ranks(space) != self.ranks or _is_of_sequences(key):
             hint = "one value per sequence needs sequences=True" if self.ranks[1] else ""
             raise mismatch(key, f"the ranks of the records, {_shown(self.ranks)}", repr(space), hint)
         return ops.reshape(field, (-1, *field.shape[2:])) if space.has_time_rank else field
 
-    def _parts_of(self, steps: int) -> int:
-        """The number of sequences that one is cut into."""
-        assert self.sequence_length is not None
-        if steps % self.sequence_length:
-            raise InputError(
-                f"{self.scope_path}.sequence_length: expected a number that divides the steps of the records, {steps}, "
-                f"given {self.sequence_length}"
-            )
-        return steps // self.sequence_length
-
-    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
-    def _cut(self, ops: Any, key: str, field: Any) -> Any:
-        """``[T, N, ...] -> [L, C * N, ...]``, the C parts of each sequence; internal states ``[C * N, ...]``."""
-        if _is_of_parts(key):
+    @graph_fn(
+        flatten_ops={"field"}, split_ops=True, add_auto_key_as_first_param=True, space_of="internal_states"
+    )
+    def _in_parts(self, ops: Any, key: str, space: Space, field: Any, internal_states: Any) -> Any:
+        """``[T, N, ...] -> [T / C, C * N, ...]``, the C parts of sequences; internal states ``[C * N, ...]``."""
+        if not space.has_time_rank:
+            return field
+        if _is_of_sequences(key):
             return ops.reshape(field, (-1, *field.shape[2:]))
-        assert self.sequence_length is not None
-        return parts_side_by_side(ops, field, length=self.sequence_length)
+        return parts_side_by_side(ops, field, ops.shape(leaves_of(internal_states)[0])[0])
 
     @graph_fn
     def _minibatch(self, ops: Any, i: Any, order: Any) -> Any:
@@ -279,8 +275,17 @@ def _ranks(space: Any) -> tuple[bool, bool, bool]:
     return bool(space.has_batch_rank), bool(space.has_time_rank), bool(space.time_major)
 
 
-def _is_of_parts(path: str) -> bool:
-    """Whether a field has one value for each part of a sequence, instead of one per step."""
+def _internal_states(fields: Any) -> Any:
+    """The internal states among fields; None: there are none."""
+    if not isinstance(fields, Mapping):
+        return None
+    if "internal_states" in fields:
+        return fields["internal_states"]
+    return next((found for field in fields.values() if (found := _internal_states(field)) is not None), None)
+
+
+def _is_of_sequences(path: str) -> bool:
+    """Whether a field has one value for each sequence, or part of one, instead of one per step."""
     return "internal_states" in path.split("/")
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, TextBox
 
-_TIME = re.compile(r"T\d*")
+#: The time rank, that of one call (``T7``), or a part of it (``T//2``, ``(T)//(C)``).
+_TIME = re.compile(r"T\d*|(T\d*|\(T\d*\))//.+")
 Shape = tuple[int | SymbolicDim, ...]
 
 
@@ -99,7 +100,7 @@ class TensorSpec:
 
 
 def _is_time(dim: int | SymbolicDim) -> bool:
-    """Whether a size is that of the time rank, of one call (``T7``), or derived from it (``T - 1``)."""
+    """Whether a size is that of the time rank, or derived from it (``T - 1``)."""
     if isinstance(dim, RankSize):
         return dim.rank == "time"
     return isinstance(dim, SymbolicDim) and all(_TIME.fullmatch(symbol) for symbol in dim.symbols)

@@ -13,14 +13,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from rlgraph.core.specs.spec_types import spec_type
+from rlgraph.core.specs.spec_types import lower_bounds, spec_type
 
 
 def fits(annotation: Any, value: Any) -> bool:
     """Whether `annotation` accepts `value`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return fits(arguments[0], value)
+        bounds = lower_bounds(annotation)
+        return fits(arguments[0], value) and all(bound.admits(value) for bound in bounds)
     if origin in (Union, types.UnionType):
         return any(fits(choice, value) for choice in arguments)
     if origin is Literal:
@@ -41,7 +42,9 @@ def expectation(annotation: Any) -> str:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         described = spec_type(annotation)
-        return expectation(arguments[0]) if described is None else described.words
+        if described is not None:
+            return described.words
+        return expectation(arguments[0]) + "".join(map(str, lower_bounds(annotation)))
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(expectation(choice) for choice in arguments))
     if origin is Literal:

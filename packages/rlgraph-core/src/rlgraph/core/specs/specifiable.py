@@ -16,7 +16,7 @@ from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.native_modules import check_no_native_module
 from rlgraph.core.specs.parameters import Parameters, parameters_of
-from rlgraph.core.specs.spec_paths import is_recording, locate, locate_faults, making, record
+from rlgraph.core.specs.spec_paths import is_recording, join_parts, locate, locate_faults, making, record
 from rlgraph.spaces import SpaceError
 
 #: Exceptions that a constructor may raise for a bad value.
@@ -210,6 +210,12 @@ def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], wh
         raise SpecError(*faults)
 
 
+def check_values(target: Callable[..., Any], arguments: Mapping[str, Any], where: str = "") -> None:
+    """Raise `SpecError` for values that the annotations of `target`, a class or a function, do not accept."""
+    if faults := _type_faults(parameters_of(target), (), arguments, where):
+        raise SpecError(*faults)
+
+
 def place_of(target: Callable[..., Any]) -> str:
     """The name of `target` in specs: its registered name if it has one, else its import path."""
     place = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
@@ -259,7 +265,7 @@ def _type_faults(
     annotations = {name: p.annotation for name, p in parameters.named.items()}
     by_position = _by_position(parameters, positional)
     return [
-        Fault(f"expected {expectation(annotations[name])}, given {value!r}", f"{where}.{name}")
+        Fault(f"expected {expectation(annotations[name])}, given {value!r}", join_parts(where, name))
         for name, value in [*by_position.items(), *arguments.items()]
         if name in annotations and not fits(annotations[name], value)
     ]

@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
-import logging
-import pickle
+import os
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rlgraph.core import PluginError, SpecError
-from rlgraph.execution.engine import ActorDied, ActorFailed, Engine
+from rlgraph.core.specs.spec_types import Amount, Count, Seconds
+from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
+from rlgraph.execution.host import Host
+from rlgraph.execution.ray.cluster import connect
+
+#: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
+_LARGE = 100 * 1024
+#: Seconds in which resources that others have just given back become free.
+_RELEASE_SECONDS = 10.0
+#: Bytes of a dead process's output that are kept.
+_LOG_BYTES = 65_536
 
 
 class RayEngine(Engine):
     """Starts actors on Ray (https://docs.ray.io), in a cluster that is running or one of this machine.
 
     Args:
-        address: of a running cluster, ``"auto"`` or ``"ray://host:port"``; None: a cluster of this machine is started,
-            and shut down by `close`, unless this program has connected to one before.
+        address: of a running cluster, ``"auto"``, ``"host:port"`` or ``"ray://host:port"``; None: a cluster of this
+            machine is started, and shut down by `close`, unless this program has connected to one before.
         num_cpus: CPUs of a cluster that is started; None: as many as there are.
         cpus_per_actor, gpus_per_actor: what each actor takes.
+        connect_timeout: seconds until a cluster at `address` has answered.
 
     Raises:
         PluginError: Ray is not installed.
-        SpecError: no cluster runs at the address.
+        SpecError: no cluster answers at the address.
     """
 
     def __init__(
         self,
         *,
         address: str | None = None,
-        num_cpus: int | None = None,
-        cpus_per_actor: float = 1.0,
-        gpus_per_actor: float = 0.0,
+        num_cpus: Count | None = None,
+        cpus_per_actor: Amount = 1.0,
+        gpus_per_actor: Amount = 0.0,
+        connect_timeout: Seconds = 20.0,
     ):
         try:
             import ray
@@ -40,50 +56,100 @@ class RayEngine(Engine):
         self._ray: Any = ray
         self._owns_cluster = not ray.is_initialized()
         if self._owns_cluster:
-            local: Mapping[str, Any] = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}
-            try:
-                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
-            except ConnectionError as error:
-                raise SpecError(
-                    f"expected the address of a running Ray cluster, given {address!r} ({error})",
-                    path="engine.address",
-                ) from None
-        self._host = self._ray.remote(_Host)
+            connect(ray, address, num_cpus, connect_timeout)
+        ray.method(num_returns=2)(_RayHost.call)
+        self._host: Any = ray.remote(_RayHost)
         self._resources = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor}
-        self._names: dict[Any, str] = {}
-        self._actors: dict[Any, str] = {}
+        #: Actor -> its name, and the call that says where its output is.
+        self._actors: dict[Any, tuple[str, Any]] = {}
+
+    def check_room(self, demand: Demand) -> None:
+        options = {"CPU": "cpus_per_actor", "GPU": "gpus_per_actor"}
+        shares = dict(zip(options, self._resources.values(), strict=True))
+        needed = {kind: demand.actors * share for kind, share in shares.items() if share}
+        total = self._ray.cluster_resources()
+        if short := self._lacking(needed):
+            free = self._ray.available_resources()
+            raise SpecError(
+                f"{demand.actors} actors need {needed[short]:g} {short}s, {shares[short]:g} each, and the cluster has "
+                f"{total.get(short, 0):g}, of which {free.get(short, 0):g} are free: set fewer actors, a lower "
+                f"{options[short]}, or add nodes",
+                path="executor_spec.actors",
+            )
+        store = total.get("object_store_memory", 0.0)
+        if demand.message_bytes > store:
+            raise SpecError(
+                f"the messages under way need {_megabytes(demand.message_bytes)}, and Ray's object store has "
+                f"{_megabytes(store)}: set fewer actors, num_envs, requests_per_actor or a shorter fragment, or start "
+                f"the cluster with a larger one (ray start --object-store-memory={int(demand.message_bytes)})",
+                path="executor_spec.engine",
+            )
+
+    def _lacking(self, needed: Mapping[str, float]) -> str:
+        """A resource of which there is less than needed; empty: enough of all is free, now or very soon."""
+
+        def first(resources: Mapping[str, float]) -> str:
+            return next((kind for kind, amount in needed.items() if resources.get(kind, 0.0) < amount), "")
+
+        if lacking := first(self._ray.cluster_resources()):
+            return lacking
+        until = time.monotonic() + _RELEASE_SECONDS
+        while (lacking := first(self._ray.available_resources())) and time.monotonic() < until:
+            time.sleep(0.1)
+        return lacking
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
         resources = dict.fromkeys(self._resources, 0) if is_light else self._resources
         actor = self._host.options(**resources, max_restarts=0).remote(make)
-        self._actors[actor] = name
+        self._actors[actor] = name, actor.output.remote()
         return actor
 
-    def call(self, actor: Any, method: str, *arguments: Any) -> Any:
-        call = actor.call.remote(method, *arguments)
-        self._names[call] = self._actors[actor]
-        return call
+    def call(self, actor: Any, method: str, *arguments: Any) -> _Call:
+        facts, body = actor.call.remote(method, *arguments)
+        return _Call(facts, body, actor)
 
     def share(self, value: bytes) -> Any:
-        return self._ray.put(value)
+        return value if len(value) < _LARGE else self._ray.put(_as_value(value))
 
-    def wait(self, calls: Sequence[Any], timeout: float) -> list[Any]:
-        calls = list(calls)
-        done, rest = self._ray.wait(calls, num_returns=1, timeout=timeout)
-        if done and rest:
-            further, _ = self._ray.wait(rest, num_returns=len(rest), timeout=0)
-            done += further
-        return [call for call in calls if call in done]
-
-    def result(self, call: Any) -> bytes:
-        name, errors = self._names.pop(call), self._ray.exceptions
+    def fetch(self, reference: Any) -> Bytes:
+        if isinstance(reference, bytes):
+            return reference
         try:
-            result: bytes = self._ray.get(call)
+            return memoryview(self._ray.get(reference))
+        except self._ray.exceptions.RayError as error:
+            raise ActorDied(f"what an actor sent is lost: {_text_of(error)}") from None
+
+    def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
+        facts = [call.facts for call in calls]
+        done, _ = self._ray.wait(facts, num_returns=len(facts), timeout=0)
+        if not done:
+            done, _ = self._ray.wait(facts, num_returns=1, timeout=timeout)
+        there = set(done)
+        return [call for call in calls if call.facts in there]
+
+    def result(self, call: _Call) -> tuple[bytes, Any]:
+        errors = self._ray.exceptions
+        name, output = self._actors[call.actor]
+        try:
+            return self._ray.get(call.facts), call.body
         except errors.RayTaskError as error:
-            raise ActorFailed(f"{name}: {error}") from None
+            raise failure(name, error.cause, str(error)) from None
         except errors.RayError as error:
-            raise ActorDied(f"{name}: {type(error).__name__}: {' '.join(str(error).split())}") from None
-        return result
+            raise ActorDied(f"{name}: {_text_of(error)}", self._output(output)) from None
+
+    def _output(self, output: Any) -> str:
+        """The last of what a process wrote, or where it is; empty if that is unknown."""
+        try:
+            node, *files = self._ray.get(output, timeout=1.0)
+        except self._ray.exceptions.RayError:  # it died before it could say
+            return ""
+        parts = []
+        for file in dict.fromkeys(files):
+            if Path(file).is_file():
+                parts.append(Path(file).read_bytes()[-_LOG_BYTES:].decode(errors="replace").strip())
+            else:
+                parts.append(f"see {file} on node {node}")
+        return "\n".join(filter(None, parts))
 
     def kill(self, actor: Any) -> None:
         if self._actors.pop(actor, None) is not None:
@@ -96,11 +162,37 @@ class RayEngine(Engine):
             self._ray.shutdown()
 
 
-class _Host:
-    """The object whose methods are called, in a process of Ray's."""
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A call of a host: references to what it returns, and the actor."""
 
-    def __init__(self, make: bytes):
-        self._hosted = pickle.loads(make)()
+    facts: Any
+    body: Any
+    actor: Any
 
-    def call(self, method: str, *arguments: Any) -> Any:
-        return getattr(self._hosted, method)(*arguments)
+
+class _RayHost(Host):
+    """A `Host` in a process of Ray's."""
+
+    def output(self) -> tuple[str, ...]:
+        """The name of this node, and the files that the process writes into; none where that cannot be told."""
+        places = [f"/proc/self/fd/{number}" for number in (1, 2)]
+        files = [os.path.realpath(place) for place in places if os.path.exists(place)]
+        return (os.uname().nodename, *files)
+
+    def call(self, method: str, *arguments: Any) -> tuple[bytes, Any]:
+        facts, body = super().call(method, *(memoryview(argument) for argument in arguments))
+        return facts, _as_value(body)
+
+
+def _as_value(data: bytes) -> Any:
+    """Bytes as Ray gets them to others fastest: large ones as an array, which is read from shared memory in place."""
+    return data if len(data) < _LARGE else np.frombuffer(data, np.uint8)
+
+
+def _text_of(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _megabytes(number: float) -> str:
+    return f"{number / 1e6:,.0f} MB"

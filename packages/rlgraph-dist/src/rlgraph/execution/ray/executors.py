@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.core import SpecError
 from rlgraph.execution import apex, impala, sync_batch
+from rlgraph.execution.executor import Executor
+from rlgraph.execution.ray.ray_spec import options_of
 
 
-class SyncBatchExecutor(sync_batch.SyncBatchExecutor):
+class _TakesRaySpec(Executor):
+    """An executor whose options may be in ``execution_spec.ray_spec`` of the agent."""
+
+    default_engine = "ray"
+
+    def __init__(self, agent: Any = None, env_spec: Any = None, *, agent_config: Any = None, **options: Any):
+        agent = agent_config if agent is None else agent
+        execution = agent.get("execution_spec") if isinstance(agent, Mapping) else None
+        if isinstance(execution, Mapping) and "ray_spec" in execution:
+            execution = dict(execution)
+            translated = options_of(execution.pop("ray_spec"))
+            if twice := sorted(translated.keys() & options.keys()):
+                raise SpecError(
+                    f"given here and in execution_spec.ray_spec: {', '.join(twice)}", path="options"
+                )
+            agent, options = {**agent, "execution_spec": execution}, {**options, **translated}
+        super().__init__(agent, env_spec, **options)
+
+
+class SyncBatchExecutor(_TakesRaySpec, sync_batch.SyncBatchExecutor):
     __doc__ = sync_batch.SyncBatchExecutor.__doc__
-    default_engine = "ray"
 
 
-class ApexExecutor(apex.ApexExecutor):
+class ApexExecutor(_TakesRaySpec, apex.ApexExecutor):
     __doc__ = apex.ApexExecutor.__doc__
-    default_engine = "ray"
 
 
-class ImpalaExecutor(impala.ImpalaExecutor):
+class ImpalaExecutor(_TakesRaySpec, impala.ImpalaExecutor):
     __doc__ = impala.ImpalaExecutor.__doc__
-    default_engine = "ray"

@@ -1,0 +1,90 @@
+"""Connects to a Ray cluster, or starts one, within a limit of time."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rlgraph.core import SpecError
+
+
+def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float) -> None:
+    """Connect this program to a cluster.
+
+    Args:
+        ray: the module.
+        address: of a running cluster; None: one of this machine is started.
+        num_cpus: CPUs of one that is started.
+        timeout: seconds until a running one has answered.
+
+    Raises:
+        SpecError: none answers at the address, or it does not go with the other options.
+    """
+    if address is not None:
+        if num_cpus is not None:
+            raise SpecError(
+                "expected null beside an address, since no cluster is started", path="engine.num_cpus"
+            )
+        if problem := _problem_at(address, timeout):
+            raise _no_cluster(address, problem)
+    local: Mapping[str, Any] = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}
+    with _own_handlers():
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            if address is None:
+                raise
+            raise _no_cluster(address, str(error)) from None
+
+
+def _no_cluster(address: str, problem: str) -> SpecError:
+    return SpecError(
+        f"expected the address of a running Ray cluster, 'auto', 'host:port' or 'ray://host:port', given {address!r}: "
+        f"{problem}. Start one by `ray start --head`, or leave the address out",
+        path="engine.address",
+    )
+
+
+def _problem_at(address: str, timeout: float) -> str:
+    """Why no cluster answers at an address; empty if one does. Ray itself waits for minutes and ends the program."""
+    checked = []
+    if address != "auto":
+        place = address.removeprefix("ray://")
+        host, sign, port = place.rpartition(":")
+        if not sign or not port.isdigit():
+            return "it has no port"
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout).close()
+        except (OSError, OverflowError) as error:
+            return f"nothing accepts connections there ({error})"
+        if place != address:  # a client has a limit of its own
+            return ""
+        checked = ["--address", address]
+    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", *checked]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return f"no Ray cluster answered within {timeout:g} s"
+    lines = done.stderr.strip().splitlines()
+    return "" if done.returncode == 0 else lines[-1] if lines else "its health check failed"
+
+
+@contextmanager
+def _own_handlers() -> Iterator[None]:
+    """Keep the handlers of signals that this program has set; Ray's would end it without a checkpoint."""
+    kept: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        kept = {number: handler for number, handler in found.items() if callable(handler)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

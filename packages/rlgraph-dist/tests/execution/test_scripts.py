@@ -1,0 +1,50 @@
+"""The scripts of the documentation, with small budgets and on actors of this process."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[4] / "docs" / "examples" / "distributed"
+
+pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="outside of the repository")
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    def run(name, changed, *options):
+        config = tmp_path / "config.json"
+        config.write_text(json.dumps({**json.loads((SCRIPTS / f"{name}.json").read_text()), **changed}))
+        arguments = ["--config", config, "--engine", "in_process", *options]
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        runpy.run_path(str(SCRIPTS / f"{name}.py"), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_ppo_pendulum(run):
+    changed = {"rollout_length": 32, "num_minibatches": 2, "execution_spec": {"threads": 1}}
+    printed = run("ppo_pendulum", changed, "--actors", 2, "--steps", 256)
+    assert printed.startswith("256 steps, 2 updates, mean return -")
+
+
+@pytest.mark.slow
+def test_apex_pong(run, tmp_path):
+    pytest.importorskip("ale_py")
+    changed = {
+        "network_spec": [
+            {"type": "divide", "divisor": 255.0},
+            {"type": "conv2d", "filters": 4, "kernel_size": 8, "strides": 8, "activation": "relu"},
+            {"type": "reshape", "flatten": True},
+        ],
+        "update_spec": {"steps_before_update": 64, "update_interval": 32, "batch_size": 8},
+        "execution_spec": {"threads": 1},
+    }
+    saved = tmp_path / "saved"
+    assert "timesteps_executed: 128" in run(
+        "apex_pong", changed, "--actors", 1, "--steps", 128, "--folder", saved
+    )
+    assert (saved / "manifest.json").is_file()
