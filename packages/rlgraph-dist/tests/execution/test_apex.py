@@ -318,12 +318,12 @@ def test_a_shard_begins_with_its_snapshot(tmp_path):
     )
     shard.snapshot()
     inserted, priorities = shard.inserted, priorities_of(shard)
+    rows = shard.executor.storage.read("memory/rows/rewards").copy()
     shard.insert(sampler.sample(executor.agent.learner.weights_message())[1])
     successor = executor._shard_spec(1, 1)()
     assert successor.inserted == inserted > 0
     np.testing.assert_array_equal(priorities_of(successor), priorities)
     batch = format_.from_bytes(successor.draw(pack_message({"progress": 0.0}, {}))[1])
-    rows = shard.executor.storage.read("memory/rows/rewards")
     np.testing.assert_array_equal(batch.records["rewards"], rows[batch.indices])
     assert executor._shard_spec(0, 1)().inserted == 0
     other = make({**APEX, "memory_spec": {"capacity": 100}})
