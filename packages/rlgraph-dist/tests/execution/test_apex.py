@@ -348,6 +348,7 @@ def test_a_resumed_run_takes_the_snapshots_of_its_shards(tmp_path):
     }
     train(document, tmp_path / "run")
     assert {folder.name for folder in (tmp_path / "run" / "shards").iterdir()} == {"shard-0", "shard-1"}
+    assert not any((tmp_path / "run" / "checkpoints").glob("*/host.safetensors"))  # the learner's is empty
     summary = resume(tmp_path / "run", steps=320)
     assert summary.training.updates == (320 - 64) // 4 + 1  # it does not wait for the first steps again
 

@@ -80,6 +80,7 @@ class ApexExecutor(Executor):
         # Only the statistics of states need the steps themselves here.
         self.reads_fragments = self.agent.learner.statistics is not None
         self._shard_options = experience.options_of_shard(self.replay_shards)
+        self.agent.learner.keeps_memory = False
         self._shards: Shards | None = None
         #: Restarts of shards that were ended.
         self._earlier_shard_restarts = 0
