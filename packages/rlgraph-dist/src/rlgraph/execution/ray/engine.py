@@ -160,7 +160,8 @@ class RayEngine(Engine):
             self.kill(actor)
         self.give_back_room()
         if self._owns_cluster:
-            self._ray.shutdown()
+            # Else they are killed when this program ends, and those that they started stay for a minute.
+            self._ray.shutdown(wait_for_processes=True)
 
 
 @dataclass(frozen=True)
