@@ -10,6 +10,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.fragment import FragmentFormat
+from rlgraph.agents.experience.frames import frames_of
 from rlgraph.agents.masked_states import masked_states
 from rlgraph.agents.previous_steps import PreviousSteps
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
@@ -121,11 +122,13 @@ class ActorSpec:
         """
         if remembered is None and graph.algorithm.remembers:
             remembered = Dict(dict(graph.algorithm.remembers))
+        states = graph.seen_space(self.raw_space)
         return FragmentFormat(
-            graph.seen_space(self.raw_space),
+            states,
             from_spec(self.action_space),
             graph.algorithm.internal_states_space,
             remembered,
+            frames_of(states),
             dtype=self.dtype,
             internal_state_interval=internal_state_interval,
         )

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.experience.fragment import FragmentBuffer, FragmentFormat, Origin
+from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, FragmentFormat, Origin
+from rlgraph.agents.experience.frames import frames_of
 from rlgraph.agents.experience.messages import pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.core import InputError
@@ -55,6 +56,41 @@ def test_bytes_give_back_every_field_and_frames_are_sent_once(seed):
         np.testing.assert_array_equal(step.next_states, given.next_states)
         np.testing.assert_array_equal(read.next_states()[t], given.next_states)
         np.testing.assert_array_equal(step.states, given.states)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "channels", "width"), [("uint8", 4, 1), ("float32", 4, 1), ("uint8", 6, 3), ("uint8", 8, 1)]
+)
+def test_stacks_of_any_kind_are_sent_once_and_what_does_not_continue_whole(dtype, channels, width):
+    rng = np.random.default_rng(channels)
+    state = FloatBox(shape=(5, 5, channels)) if dtype == "float32" else IntBox(256, shape=(5, 5, channels))
+    frames = rng.integers(0, 256, (LENGTH + channels // width, SLOTS, 5, 5, width)).astype(dtype)
+    stacks = np.stack([np.concatenate(frames[t : t + channels // width], -1) for t in range(LENGTH + 1)])
+    stacks[3, 1, 2, 2, 0] += 1  # the oldest frame of one stack is another one
+    noise = rng.integers(0, 256, stacks.shape).astype(dtype)
+    assert frames_of(state) == {"": width}
+    layout = FragmentFormat(state, IntBox(3), frames=frames_of(state))
+    nothing = np.zeros((LENGTH, SLOTS), bool)
+    for states, factor in ((stacks, 0.75), (noise, 1.01)):
+        fragment = Fragment(
+            Origin(),
+            0,
+            states,
+            states[:0, 0],
+            nothing.astype(int),
+            nothing.astype(np.float32),
+            *[nothing] * 4,
+        )
+        message = layout.to_bytes(fragment)
+        assert len(message) < factor * states.nbytes + 2000
+        np.testing.assert_array_equal(layout.from_bytes(message).states, states)
+
+
+def test_pictures_that_are_no_stacks_are_known():
+    states = Dict(
+        picture=FloatBox(shape=(5, 5, 3)), gray=FloatBox(shape=(5, 5, 1)), vector=FloatBox(shape=(4,))
+    )
+    assert frames_of(states) == {}
 
 
 def test_a_cut_truncates_what_had_not_ended():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.experience.fragment import Origin
@@ -136,7 +137,7 @@ class ApexExecutor(Executor):
         """The updates that the steps so far have made due; the results of the last one."""
         learner, least, results = self.agent.learner, self._experience.updates.steps_before_update, None
         while number := self._experience.take_due(learner.steps):
-            # Shards of a resumed run begin empty.
+            # Shards of a resumed run begin empty where they have no snapshots.
             for _ in range(number if self._sent_steps >= least else 0):
                 with self.monitor.waiting("batch_wait"):
                     drawn = shards.take(float(learner.progress))
@@ -162,7 +163,8 @@ class ApexExecutor(Executor):
                 self._refuse,
                 self._log_folder,
             )
-            self._sent_steps = 0
+            has_snapshots = bool(self._snapshots) and any(Path(self._snapshots).glob("shard-*"))
+            self._sent_steps = self._experience.updates.steps_before_update if has_snapshots else 0
             self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
@@ -182,7 +184,18 @@ class ApexExecutor(Executor):
             incarnation,
             self.agent.timesteps,
             self._sampler_spec["keeps_values"],
+            self._snapshots,
         )
+
+    @property
+    def _snapshots(self) -> str:
+        """The folder of the shards' snapshots; empty: they write none."""
+        return str(self.folder / "shards") if self.folder is not None and self.keeps_memory else ""
+
+    def _checkpoint(self, schedule: RunSchedule) -> None:
+        super()._checkpoint(schedule)
+        if self._shards is not None and self._snapshots:
+            self._shards.snapshot()
 
     def send_weights(self) -> None:
         self._sent_weights = self.agent.updates

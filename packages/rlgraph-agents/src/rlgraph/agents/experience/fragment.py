@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.experience.frames import frames_to_stacks, stacks_to_frames
 from rlgraph.agents.experience.messages import checked_array, pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import length, map_arrays
@@ -303,7 +304,7 @@ class FragmentFormat:
         arrays = dict(self.space.flatten_sample(given))
         for path, width in self.frames.items():
             states, reached = _path("states", path), _path("reached", path)
-            arrays |= _stacks_to_frames(states, reached, arrays, width, np.nonzero(fragment.ends))
+            arrays |= stacks_to_frames(states, reached, arrays, width, np.nonzero(fragment.ends))
         header = {
             "origin": [fragment.origin.actor, fragment.origin.incarnation, fragment.origin.number],
             "version": fragment.version,
@@ -339,7 +340,7 @@ class FragmentFormat:
         for path, width in self.frames.items():
             states, reached = _path("states", path), _path("reached", path)
             box = self._leaves[states]
-            arrays |= _frames_to_stacks(states, reached, arrays, width, (steps, number), box.shape, ended)
+            arrays |= frames_to_stacks(states, reached, arrays, width, (steps, number), box.shape, ended)
         flat = {}
         for path, box in self._leaves.items():
             name = path.partition("/")[0]
@@ -360,59 +361,3 @@ class FragmentFormat:
 
 def _path(name: str, path: str) -> str:
     return f"{name}/{path}" if path else name
-
-
-def _stacks_to_frames(
-    states: str, reached: str, arrays: dict[str, np.ndarray], width: int, ended: Any
-) -> dict[str, np.ndarray]:
-    """The newest frame of each stack, and whole stacks where one does not continue the stack before it."""
-    stacks, ends = arrays[states], arrays[reached]
-    fresh = np.ones(stacks.shape[:2], bool)
-    axes = tuple(range(2, stacks.ndim))
-    fresh[1:] = (stacks[1:, ..., :-width] != stacks[:-1, ..., width:]).any(axis=axes)
-    fresh_ends = (ends[..., :-width] != stacks[:-1][ended][..., width:]).any(axis=axes[:-1])
-    return {
-        states: stacks[..., -width:],
-        reached: ends[..., -width:],
-        f"{states}.fresh": fresh,
-        f"{states}.stacks": stacks[fresh],
-        f"{reached}.fresh": fresh_ends,
-        f"{reached}.stacks": ends[fresh_ends],
-    }
-
-
-def _frames_to_stacks(
-    states: str,
-    reached: str,
-    arrays: dict[str, np.ndarray],
-    width: int,
-    shape: tuple[int, int],
-    element: tuple[int, ...],
-    ended: Any,
-) -> dict[str, np.ndarray]:
-    """The inverse of `_stacks_to_frames`."""
-    try:
-        frames, ends = arrays[states], arrays[reached]
-        fresh, fresh_ends = arrays[f"{states}.fresh"], arrays[f"{reached}.fresh"]
-        rows = {
-            states: (shape[0] + 1, shape[1]),
-            f"{states}.fresh": (shape[0] + 1, shape[1]),
-            f"{states}.stacks": (fresh.sum(),),
-            f"{reached}.stacks": (fresh_ends.sum(),),
-        }
-        for name, expected in rows.items():
-            if arrays[name].shape[: len(expected)] != expected:
-                raise ValueError(f"{name} has shape {arrays[name].shape}")
-        stacks = np.empty((shape[0] + 1, shape[1], *element), frames.dtype)
-        whole, at = np.zeros_like(stacks), np.nonzero(fresh)
-        whole[at] = arrays[f"{states}.stacks"]
-        for t in range(shape[0] + 1):
-            if t:
-                stacks[t, ..., :-width] = stacks[t - 1, ..., width:]
-            stacks[t, ..., -width:] = frames[t]
-            stacks[t][fresh[t]] = whole[t][fresh[t]]
-        last = np.concatenate([stacks[:-1][ended][..., width:], ends], axis=-1)
-        last[fresh_ends] = arrays[f"{reached}.stacks"]
-    except (KeyError, IndexError, ValueError) as error:
-        raise InputError(f"fragment: {states}: expected frames of stacks ({error})") from None
-    return {states: stacks, reached: last}
