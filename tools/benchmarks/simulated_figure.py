@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, StrMethodFormatter
 
 FLOWS = {
     "impala": ("IMPALA", "C0"),
@@ -58,7 +58,7 @@ def figure(results: dict[str, dict]) -> Figure:
     )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(EngFormatter())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_major_formatter(EngFormatter())
     axes.set_xlabel("actors, each with 8 environments (CartPole-v1)")
     axes.set_ylabel("environment steps per second")
