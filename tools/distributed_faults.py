@@ -27,7 +27,7 @@ from typing import Any
 from devlib.ray_hosts import hosts
 
 #: Seconds until a run counts as hanging, and that an executor waits for an answer.
-LIMIT, ANSWER = 120.0, 3.0
+LIMIT, ANSWER = 280.0, 3.0
 #: Faults of one run.
 FAULTS = 3
 

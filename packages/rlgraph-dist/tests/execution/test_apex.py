@@ -318,12 +318,12 @@ def test_a_shard_begins_with_its_snapshot(tmp_path):
     )
     shard.snapshot()
     inserted, priorities = shard.inserted, priorities_of(shard)
+    rows = shard.executor.storage.read("memory/rows/rewards").copy()
     shard.insert(sampler.sample(executor.agent.learner.weights_message())[1])
     successor = executor._shard_spec(1, 1)()
     assert successor.inserted == inserted > 0
     np.testing.assert_array_equal(priorities_of(successor), priorities)
     batch = format_.from_bytes(successor.draw(pack_message({"progress": 0.0}, {}))[1])
-    rows = shard.executor.storage.read("memory/rows/rewards")
     np.testing.assert_array_equal(batch.records["rewards"], rows[batch.indices])
     assert executor._shard_spec(0, 1)().inserted == 0
     other = make({**APEX, "memory_spec": {"capacity": 100}})
@@ -348,6 +348,7 @@ def test_a_resumed_run_takes_the_snapshots_of_its_shards(tmp_path):
     }
     train(document, tmp_path / "run")
     assert {folder.name for folder in (tmp_path / "run" / "shards").iterdir()} == {"shard-0", "shard-1"}
+    assert not any((tmp_path / "run" / "checkpoints").glob("*/host.safetensors"))  # the learner's is empty
     summary = resume(tmp_path / "run", steps=320)
     assert summary.training.updates == (320 - 64) // 4 + 1  # it does not wait for the first steps again
 

@@ -92,6 +92,8 @@ class Learner:
         self._newest: dict[int, Origin] = {}
         #: Records of an update from the memory.
         self._batch_size = np.array(experience.batch_size)
+        #: Whether records are kept in its memory; else replay shards keep them, and checkpoints do not have it.
+        self.keeps_memory = True
         #: Whether the memory is known to hold records.
         self._has_records = False
         #: Actor -> what turns its steps into records.

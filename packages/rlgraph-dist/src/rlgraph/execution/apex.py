@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
-from rlgraph.execution.engine import ActorFailed
+from rlgraph.execution.engine import ActorFailed, Demand
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
@@ -79,6 +80,7 @@ class ApexExecutor(Executor):
         # Only the statistics of states need the steps themselves here.
         self.reads_fragments = self.agent.learner.statistics is not None
         self._shard_options = experience.options_of_shard(self.replay_shards)
+        self.agent.learner.keeps_memory = False
         self._shards: Shards | None = None
         #: Restarts of shards that were ended.
         self._earlier_shard_restarts = 0
@@ -196,6 +198,9 @@ class ApexExecutor(Executor):
         super()._checkpoint(schedule)
         if self._shards is not None and self._snapshots:
             self._shards.snapshot()
+
+    def _demand(self) -> Demand:
+        return replace(super()._demand(), shards=self.replay_shards)
 
     def send_weights(self) -> None:
         self._sent_weights = self.agent.updates

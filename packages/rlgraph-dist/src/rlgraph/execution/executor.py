@@ -228,10 +228,11 @@ class Executor(Worker):
         """End the actors, and the engine if it was made here."""
         if self._engine is not None and self._engine is not self._engine_spec:
             self._engine.close()
-        elif self._actors is not None:
+        elif self._engine is not None and self._actors is not None:
             self._actors.close()
             if self._evaluators is not None:
                 self._evaluators.close()
+            self._engine.give_back_room()
         self._earlier_restarts, self._earlier_lost = self.actor_restarts, self.lost_fragments
         self._engine = self._actors = self._requests = self._evaluators = None
 
