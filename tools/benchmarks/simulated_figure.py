@@ -29,12 +29,13 @@ def figure(results: dict[str, dict]) -> Figure:
         if flow not in results:
             continue
         rows, compared = results[flow].get("simulated", []), results[flow]["compared"]
-        axes.plot(
-            [row["actors"] for row in rows],
-            [row["steps_per_second"] for row in rows],
-            color=color,
-            label=f"{label}: simulated, a core for each actor",
-        )
+        if rows:
+            axes.plot(
+                [row["actors"] for row in rows],
+                [row["steps_per_second"] for row in rows],
+                color=color,
+                label=f"{label}: simulated, a core for each actor",
+            )
         cores = results[flow]["cores"]
         axes.plot(
             [row["actors"] for row in compared],
