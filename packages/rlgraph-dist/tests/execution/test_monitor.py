@@ -30,26 +30,27 @@ def test_metrics_of_two_reports():
         clock.time += 2.0
     monitor.add(sample(1, 10, 2.0, 2.0), 2)
     clock.time += 2.0
-    metrics = monitor.take(1)
+    metrics = monitor.take(1, 4)
     assert metrics == {
         "actor_restarts": 1,
+        "lost_fragments": 4,
         "sampling_wait": 0.5,
         "actor_wait": pytest.approx(3 / 8),
         "weights_age": 1,
         "bytes_per_step": 10,
     }
     assert monitor.silent_seconds(0) == 4.0 and monitor.silent_seconds(2) is None
-    assert monitor.take(1) == {"actor_restarts": 1, "sampling_wait": 0}
+    assert monitor.take(1, 4) == {"actor_restarts": 1, "lost_fragments": 4, "sampling_wait": 0}
 
 
 def test_lines():
     monitor = Monitor(clock := Clock())
     monitor.add(sample(0, 300, 1.0, 3.0), 0)
     clock.time += 4.0
-    monitor.take(0)
+    monitor.take(0, 0)
     monitor.add(sample(1, 1000, 1.0, 3.0), 1)
     clock.time += 1.0
-    metrics = monitor.take(2)
+    metrics = monitor.take(2, 0)
     assert lines_of(metrics, monitor, [0, 2, 0]) == [
         "waiting: learner for samples 0%, actors 25%",
         "weights 1.0 updates old, 10 bytes per step, 2 restarts of actors",
@@ -64,7 +65,7 @@ def test_of_many_actors_those_that_send_least_are_shown():
     for actor in range(100):
         monitor.add(sample(actor, 50 + abs(actor - 40), 0.0, 1.0), 0)
     clock.time += 1.0
-    lines = lines_of(monitor.take(0), monitor, [0] * 100)
+    lines = lines_of(monitor.take(0, 0), monitor, [0] * 100)
     assert [line.partition(":")[0] for line in lines[2:]] == [
         *(f"actor {number}" for number in range(36, 36 + MOST_LINES)),
         "92 further actors send more",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,6 +80,10 @@ class Engine(ABC):
     by who reads them. Handles, calls and references are the engine's own objects. The constructor takes the engine's
     options by name.
     """
+
+    def now(self) -> float:
+        """The time in seconds that timeouts and reports are measured in."""
+        return time.monotonic()
 
     def check_room(self, demand: Demand) -> None:
         """Check that there is room for what is going to be started; called once, before.

@@ -129,7 +129,7 @@ class Executor(Worker):
         self._timeouts = (start_timeout, sample_timeout)
         self._engine_spec, self.actors = engine, actors
         #: What `metrics` reports.
-        self.monitor = Monitor()
+        self.monitor = Monitor(engine.now) if isinstance(engine, Engine) else Monitor()
         #: Actor -> its environments that were replaced, and the steps thrown away with them.
         self._replaced: dict[int, tuple[int, int]] = {}
         self._engine: Engine | None = None

@@ -40,7 +40,7 @@ class Host:
             SpecError: it cannot be made here.
         """
         if self._hosted is None:
-            self._hosted = _unpacked(self._make)()
+            self._hosted = unpacked(self._make)()
         return getattr(self._hosted, method)(*arguments)
 
     def terminate(self) -> None:
@@ -79,7 +79,7 @@ def packed(make: Callable[[], Hosted], where: str) -> bytes:
     return pack_message({"versions": _versions(texts)}, {"make": np.frombuffer(pickled, np.uint8)})
 
 
-def _unpacked(message: bytes) -> Callable[[], Hosted]:
+def unpacked(message: bytes) -> Callable[[], Hosted]:
     """What was `packed`.
 
     Raises:

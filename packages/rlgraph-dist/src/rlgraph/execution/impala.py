@@ -62,21 +62,24 @@ class ImpalaExecutor(Executor):
             self.send_weights()
 
     def _take(self) -> list[Sample]:
-        """The `fragments_per_update` oldest fragments of the queue; for each that arrived, its actor is asked again."""
+        """The next `fragments_per_update` samples that the agent may learn from; their actors are asked again.
+
+        Samples that wait here are not replaced yet: with newer weights they are worth more.
+        """
         if not self.is_started:
             self._queue = []
             requests = self.start_actors()
             self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
-        requests, number = self.start_actors(), self.fragments_per_update
-        while len(fresh := [sample for sample in self._queue if self._is_fresh(sample)]) < number:
-            self._queue = fresh
-            for sample in requests.receive():
-                requests.ask(sample.origin.actor)
-                self._queue.append(sample)
-        self._queue = fresh[number:]
-        return fresh[:number]
+        requests, taken = self.start_actors(), list[Sample]()
+        while len(taken) < self.fragments_per_update:
+            self._queue = self._queue or requests.receive()
+            sample = self._queue.pop(0)
+            requests.ask(sample.origin.actor)
+            if self._is_fresh(sample):
+                taken.append(sample)
+        return taken
 
     def _is_fresh(self, sample: Sample) -> bool:
         """Whether the agent may learn from a sample, by the age of its weights; else it is counted as dropped."""

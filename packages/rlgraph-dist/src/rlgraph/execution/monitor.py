@@ -59,7 +59,7 @@ class Monitor:
         now: returns the time in seconds.
     """
 
-    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         for name, (description, unit) in _METRICS.items():
             define_metric(name, description, unit)
         self._now = now

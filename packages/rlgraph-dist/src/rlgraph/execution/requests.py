@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +70,7 @@ class Calls:
     def call(self, number: int, method: str, *arguments: Any, about: Any = None) -> None:
         """Call a method of actor `number`; the answer has what it is `about`."""
         call = self._actors.call(number, method, *arguments)
-        until = time.monotonic() + self._timeout(number)
+        until = self._engine.now() + self._timeout(number)
         self._calls[call] = _Call(number, self._actors.incarnations[number], method, until, about)
 
     def answers(self, waits: bool = True) -> list[Answer]:
@@ -86,8 +85,8 @@ class Calls:
         if not self._calls:
             return []
         first = min(call.until for call in self._calls.values())
-        done = self._engine.wait(list(self._calls), max(first - time.monotonic(), 0.0) if waits else 0.0)
-        now = time.monotonic()
+        done = self._engine.wait(list(self._calls), max(first - self._engine.now(), 0.0) if waits else 0.0)
+        now = self._engine.now()
         late = [key for key, call in self._calls.items() if call.until < now and key not in done]
         return [self._answer(key, self._calls.pop(key), key in late) for key in [*done, *late]]
 
