@@ -27,7 +27,7 @@ from typing import Any
 from devlib.ray_hosts import hosts
 
 #: Seconds until a run counts as hanging, and that an executor waits for an answer.
-LIMIT, ANSWER = 120.0, 3.0
+LIMIT, ANSWER = 280.0, 3.0
 #: Faults of one run.
 FAULTS = 3
 
@@ -102,6 +102,8 @@ class Faults(threading.Thread):
     def run(self) -> None:
         for kind in self.kinds:
             self.goes_on.clear()
+            if self.is_over.is_set():
+                return
             if not self.goes_on.wait(LIMIT) or self.is_over.wait(self.draws.uniform(0.0, 1.5)):
                 return
             if not (found := hosts()):
@@ -114,6 +116,11 @@ class Faults(threading.Thread):
             self.done.append(kind)
         self.is_over.wait(ANSWER)  # so that the last one is noticed
         self.is_over.set()
+
+    def end(self) -> None:
+        """The run has ended."""
+        self.is_over.set()
+        self.goes_on.set()
 
     def fault(self, kind: str, victim: int) -> None:
         if kind == "kill":
@@ -154,7 +161,7 @@ def run(
         result = executor.execute_timesteps(10**9, callbacks=Watch())
     except TooManyRestarts as raised:
         error = raised
-    faults.is_over.set()
+    faults.end()
     asked, lost, under_way = executor.asked, executor.lost_fragments, len(executor.requests or ())
     executor.terminate()
     faults.join()

@@ -27,15 +27,13 @@ def results_markdown(results: Mapping[str, Any]) -> str:
     document, measurements = results["document"], results["measurements"]
     from rlgraph.runs.aggregate import interquartile_mean
 
-    num_envs = document.get("worker", {}).get("num_envs", 1)
     evaluation = document["evaluation"]
     is_last = evaluation["interval"] is None or evaluation.get("policy") == "last"
     policy = "last policy" if is_last else "best policy of the evaluations"
-    environments = "1 environment" if num_envs == 1 else f"{num_envs} environments"
     seeds = sorted({run["seed"] for measured in measurements.values() for run in measured["runs"]})
     lines = [
-        f"{document['steps']:,} steps, {environments}, one thread: the mean return of the {policy}, acting greedily, "
-        f"over {evaluation['final_episodes']} new episodes. *IQM* is the interquartile mean.",
+        f"{document['steps']:,} steps, {_environments(document)}, one thread: the mean return of the {policy}, acting "
+        f"greedily, over {evaluation['final_episodes']} new episodes. *IQM* is the interquartile mean.",
         "",
         f"| seed | {' | '.join(map(str, seeds))} | mean | IQM |",
         f"|{' --- |' * (len(seeds) + 3)}",
@@ -48,6 +46,12 @@ def results_markdown(results: Mapping[str, Any]) -> str:
         lines.append(f"| {_title(backend, measured)} | {' | '.join(cells)} |")
     shown = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=84)
     return "\n".join([*lines, "", "The document of the runs:", "", "```yaml", shown.rstrip(), "```", ""])
+
+
+def _environments(document: Mapping[str, Any]) -> str:
+    num_envs, executor = document.get("worker", {}).get("num_envs", 1), document.get("executor_spec")
+    environments = "1 environment" if num_envs == 1 else f"{num_envs} environments"
+    return f"{executor['actors']} actors with {environments} each" if executor else environments
 
 
 def _title(backend: str, measured: Mapping[str, Any]) -> str:

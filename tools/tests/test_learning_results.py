@@ -49,6 +49,10 @@ def test_a_table_has_every_seed_of_every_backend() -> None:
     kept = {**document, "worker": {}, "evaluation": {"interval": 1000, "final_episodes": 20}}
     text = results_markdown({"document": kept, "measurements": measurements})
     assert "1 environment, one thread: the mean return of the best policy of the evaluations" in text
+    text = results_markdown(
+        {"document": {**document, "executor_spec": {"actors": 2}}, "measurements": measurements}
+    )
+    assert "100,000 steps, 2 actors with 8 environments each, one thread" in text
 
 
 def test_there_are_results() -> None:

@@ -14,6 +14,7 @@ from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.dqn import DQN
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.fragment import FragmentFormat
+from rlgraph.agents.experience.fragments import Fragments
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts, default_sequence_length
 from rlgraph.agents.learner import Learner
@@ -330,9 +331,10 @@ def test_one_environment_has_a_sequence_for_each_minibatch(backend):
 
 
 def test_lengths_of_parts_by_default():
-    """Divisors from 8 to 32; rollouts that have none, or are no longer than 32 steps, stay whole."""
+    """Divisors from 8 to 32; rollouts that have none, or are no longer than 32 steps, stay whole, as IMPALA's do."""
     lengths = {128: 32, 100: 25, 66: 22, 34: 17, 33: 11, 32: None, 20: None, 127: None, 74: None}
     assert {steps: default_sequence_length(steps) for steps in lengths} == lengths
+    assert Fragments(rollout_length=128).suited_to(True).internal_state_interval is None
 
 
 @pytest.mark.parametrize("kind", ["ppo", "a2c"])

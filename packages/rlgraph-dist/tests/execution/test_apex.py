@@ -10,11 +10,14 @@ import pytest
 
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.core import SpecError
+from rlgraph.core.errors import CheckpointWarning
+from rlgraph.core.runtime.programs import Programs
 from rlgraph.execution import ApexExecutor, TooManyRestarts
 from rlgraph.execution.engine import ActorDied
 from rlgraph.execution.in_process import InProcessEngine
 from rlgraph.execution.replay_shard import BatchFormat
 from rlgraph.execution.sampling import SamplerSpec
+from rlgraph.runs import resume, train
 from rlgraph.workers import Callback
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
@@ -282,6 +285,72 @@ def test_statistics_are_the_learners():
     assert executor.execute(steps=256).updates == 49
     assert executor.agent.learner.steps == 256
     assert executor.agent.learner.statistics.get_state() is not None
+
+
+def test_an_actor_that_keeps_values_links_its_program_once(monkeypatch):
+    """Actors but the first draw from streams of their own, and every program over these is a new one."""
+    executor, linked = make(), []
+    program = Programs.of_method
+
+    def counting(self, method, streams=None):
+        linked.append(method)
+        return program(self, method, streams)
+
+    monkeypatch.setattr(Programs, "of_method", counting)
+    sampler = SamplerSpec(**executor._sampler_spec, actor=executor.agent.learner.spec, number=1)()
+    sampler.sample(executor.agent.learner.weights_message())
+    assert linked.count("act_with_extras") == 1
+
+
+def test_a_shard_begins_with_its_snapshot(tmp_path):
+    executor = make()
+    executor.folder = tmp_path
+    shard, format_ = (
+        executor._shard_spec(1, 0)(),
+        BatchFormat(executor._experience, executor.agent.learner.spec),
+    )
+    sampler = SamplerSpec(**executor._sampler_spec, actor=executor.agent.learner.spec)()
+    shard.insert(sampler.sample(executor.agent.learner.weights_message())[1])
+    shard.update(
+        pack_message(
+            {"inserted": shard.inserted}, {"indices": np.arange(4), "priorities": np.arange(1.0, 5.0)}
+        )
+    )
+    shard.snapshot()
+    inserted, priorities = shard.inserted, priorities_of(shard)
+    rows = shard.executor.storage.read("memory/rows/rewards").copy()
+    shard.insert(sampler.sample(executor.agent.learner.weights_message())[1])
+    successor = executor._shard_spec(1, 1)()
+    assert successor.inserted == inserted > 0
+    np.testing.assert_array_equal(priorities_of(successor), priorities)
+    batch = format_.from_bytes(successor.draw(pack_message({"progress": 0.0}, {}))[1])
+    np.testing.assert_array_equal(batch.records["rewards"], rows[batch.indices])
+    assert executor._shard_spec(0, 1)().inserted == 0
+    other = make({**APEX, "memory_spec": {"capacity": 100}})
+    other.folder = tmp_path
+    with pytest.warns(CheckpointWarning, match=r"; this shard begins empty"):
+        assert other._shard_spec(1, 1)().inserted == 0
+    executor.keeps_memory = False
+    assert executor._shard_spec(1, 1)().inserted == 0
+
+
+def test_a_resumed_run_takes_the_snapshots_of_its_shards(tmp_path):
+    document = {
+        "agent": APEX,
+        "environment": "CartPole-v1",
+        "backend": "torch",
+        "steps": 256,
+        "worker": {"num_envs": 4},
+        "executor_spec": {"engine": "in_process", "actors": 2},
+        "evaluation": {"interval": None, "final_episodes": 1},
+        "checkpoints": {"interval": 128},
+        "logging": {"tensorboard": False},
+    }
+    train(document, tmp_path / "run")
+    assert {folder.name for folder in (tmp_path / "run" / "shards").iterdir()} == {"shard-0", "shard-1"}
+    assert not any((tmp_path / "run" / "checkpoints").glob("*/host.safetensors"))  # the learner's is empty
+    summary = resume(tmp_path / "run", steps=320)
+    assert summary.training.updates == (320 - 64) // 4 + 1  # it does not wait for the first steps again
 
 
 def test_a_shard_imports_no_framework():

@@ -73,6 +73,31 @@ def test_an_actor_that_dies_is_started_again_once_for_all_its_requests():
     assert len(executor._requests) + len(executor._queue) == 2 * 2
 
 
+class Overtaking(InProcessEngine):
+    """Of two calls that are done, only the later one is seen at first."""
+
+    def __init__(self):
+        super().__init__()
+        self.late = None
+
+    def wait(self, calls, timeout):
+        done = super().wait(calls, timeout)
+        if len(done) == 4 and self.late is None:
+            self.late = done[0]
+            return done[1:]
+        return done
+
+
+def test_fragments_of_an_actor_are_taken_in_in_their_order():
+    """Else windows of several steps would join others than those that followed each other."""
+    executor, taken = make(engine=Overtaking()), []
+    count = executor.count
+    executor.count = lambda sample, schedule: (taken.append(sample.origin), count(sample, schedule))
+    executor.execute_timesteps(400)
+    for actor in (0, 1):
+        assert [origin.number for origin in taken if origin.actor == actor] == [*range(10)]
+
+
 def test_an_agent_that_needs_the_newest_weights_is_refused():
     with pytest.raises(
         SpecError, match=r"PPOAgent learns only from fragments of the newest weights: take 'sync_batch'"

@@ -55,7 +55,7 @@ def test_lines():
         "waiting: learner for samples 0%, actors 25%",
         "weights 1.0 updates old, 10 bytes per step, 2 restarts of actors",
         "actor 0: sent nothing for 5 s",
-        "actor 1: 1,000 steps/s, waits 25%, restarted 2 times",
+        "actor 1: 1,000 steps/s, waits 25%, restarts 2",
         "actor 2: starts",
     ]
 

@@ -82,11 +82,11 @@ def test_too_little_room_is_told_before_anything_starts(engine):
     executor = SyncBatchExecutor(ppo, "CartPole-v1", engine=engine, actors=3, backend="torch")
     with pytest.raises(
         SpecError,
-        match=r"executor_spec.actors: 3 actors need 3 CPUs, 1 each, and the cluster has 2, of which",
+        match=r"executor_spec.actors: expected 3 CPUs, 3 for 3 actors; the cluster has 2, of which [\d.]+ are free",
     ):
         executor.execute(steps=100)
     assert not hosts()
-    with pytest.raises(SpecError, match=r"2 actors need 1 GPUs, 0.5 each, and the cluster has 0, of which 0"):
+    with pytest.raises(SpecError, match=r"expected 1 GPUs, 1 for 2 actors; the cluster has 0, of which 0"):
         RayEngine(gpus_per_actor=0.5).check_room(Demand(2, 0))
     with pytest.raises(
         SpecError, match=r"need 1,000,000 MB, and Ray's object store has [\d,]+ MB: .*=10{12}\)"

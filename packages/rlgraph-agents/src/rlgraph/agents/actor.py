@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,8 @@ class Actor:
         self._programs = {method: executor.program(method, streams) for method in methods}
         self._preprocess_frozen = self._programs.get("preprocess_frozen", self._programs.get("preprocess"))
         self._preprocess = self._programs.get("preprocess") if learns else self._preprocess_frozen
-        self._program_with_extras = lambda method: executor.program(f"{method}_with_extras", streams)
+        # With streams of its own every call of `program` links another one.
+        self._program_with_extras = cache(lambda method: executor.program(f"{method}_with_extras", streams))
         self._timed = [method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")]
         self._space = graph.table_space(state_space)
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.

@@ -24,7 +24,7 @@ def store_agent(agent: Agent, directory: str | Path, memory: bool, facts: Mappin
     return agent.executor.save(
         directory,
         facts={**agent.progress_facts(), AGENT: spec, **facts},
-        host=memory,
+        host=memory and agent.learner.keeps_memory,
         beside=flatten_arrays(agent.experience_state()) if memory else None,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import isfinite
 from typing import Any
@@ -13,7 +14,7 @@ from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent_graph import PER_ITEM
 from rlgraph.agents.experience.experience import Experience, Writer, write_fragment
 from rlgraph.agents.experience.fragment import Fragment, Origin
-from rlgraph.agents.experience.messages import pack_message
+from rlgraph.agents.experience.messages import pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.statistics import Statistics
 from rlgraph.core import (
@@ -93,6 +94,8 @@ class Learner:
         self._newest: dict[int, Origin] = {}
         #: Records of an update from the memory.
         self._batch_size = np.array(experience.batch_size)
+        #: Whether records are kept in its memory; else replay shards keep them, and checkpoints do not have it.
+        self.keeps_memory = True
         #: Whether the memory is known to hold records.
         self._has_records = False
         #: Actor -> what turns its steps into records.
@@ -425,6 +428,16 @@ class Learner:
                 self.executor.program(name)()
 
     # Weights.
+
+    @contextmanager
+    def acting_on(self, message: bytes) -> Iterator[None]:
+        """Acting uses the weights of an earlier `weights_message` inside; nothing else may be done there."""
+        present = self._weights.get()
+        self._weights.set(unpack_message(message)[1])
+        try:
+            yield
+        finally:
+            self._weights.set(present)
 
     def weights_message(self) -> bytes:
         """What actors need of the weights: the variables that acting reads, their version, and the progress."""

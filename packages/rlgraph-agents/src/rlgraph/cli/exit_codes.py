@@ -24,7 +24,8 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2, "Wrong usage or input: the message says what is wrong, where, and what to do."
     RUN_FAILED = (
         3,
-        "The run or a check failed: an environment broke its contract, a number is not finite, or the disk is full.",
+        "The run or a check failed: an environment broke its contract, actors failed too often, a number is not "
+        "finite, or the disk is full.",
     )
     INTERRUPTED = 130, "Interrupted by Ctrl-C or SIGTERM; a run keeps its progress."
 
@@ -32,7 +33,11 @@ class ExitCode(IntEnum):
 def code_of(error: Exception) -> ExitCode:
     """The exit code of an `RLGraphError`."""
     # Looked up in sys.modules: an error can only come from a module that is imported already.
-    modules = {"rlgraph.environments.errors": "EnvironmentFault", "rlgraph.runs.errors": "StorageError"}
+    modules = {
+        "rlgraph.environments.errors": "EnvironmentFault",
+        "rlgraph.execution.actors": "TooManyRestarts",
+        "rlgraph.runs.errors": "StorageError",
+    }
     raised = (getattr(sys.modules[module], name) for module, name in modules.items() if module in sys.modules)
     failures = (NumericalError, *raised)
     return ExitCode.RUN_FAILED if isinstance(error, failures) else ExitCode.BAD_INPUT

@@ -31,7 +31,7 @@ from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.worker import Worker
 
 #: Folders inside that are written into.
-FOLDERS = ("actors", "checkpoints", "tensorboard", "wandb")
+FOLDERS = ("actors", "checkpoints", "shards", "tensorboard", "wandb")
 
 
 class Scalars(Protocol):
@@ -50,6 +50,7 @@ class RunFolder(Callback):
     * ``metrics.csv``, ``metrics.jsonl``, ``episodes.csv``, ``evaluations.jsonl``, ``tensorboard/``: metrics
     * ``checkpoints/``: the best policy and the latest full checkpoints
     * ``actors/``: logs of actors in other processes that failed
+    * ``shards/``: snapshots of replay shards in other processes
     * ``curve.png``: learning curve
     * ``result.json``: the outcome
 

@@ -214,7 +214,7 @@ class Run:
             **options,
             store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
         )
-        self.worker.folder = folder
+        self.worker.folder, self.worker.keeps_memory = folder, spec.checkpoints.memory
 
     def __enter__(self) -> Self:
         return self

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.sampler import Sampler
 from rlgraph.core import SpecError
@@ -98,31 +99,15 @@ def evaluate(
             recorded = recorder.make_environment
             env = recorded() if is_instance(env) else recorded
             return evaluate(agent, env, episodes, seed, stochastic=stochastic)
-    vector = _make(env, min(EVALUATION_ENVIRONMENTS, episodes))
-    number = vector.num_environments
-    quota = [episodes // number + (i < episodes % number) for i in range(number)]
-    returns: list[list[float]] = [[] for _ in range(number)]
-    lengths: list[list[int]] = [[] for _ in range(number)]
-    episodes_of = Episodes(number)
+    vector = evaluation_environments(env, episodes)
     try:
         check_fits(agent, vector)
         # Its own actor has its own internal states and random numbers, so that training is not disturbed.
-        player = Sampler(agent.new_actor(seed=seed), vector)
-        with interruptible():
-            player.reset(seed)
-            while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
-                episodes_of.add(player.step(use_exploration=stochastic).rewards)
-                for i in vector.dropped:  # reset instead of acting
-                    episodes_of.forget(i)
-                for i in vector.finished:
-                    ended = episodes_of.end(i, player.infos[i])
-                    if ended is not None and len(returns[i]) < quota[i]:
-                        returns[i].append(ended[0])
-                        lengths[i].append(ended[1])
+        returns, lengths = play(agent.new_actor(seed=seed), vector, episodes, seed, stochastic)
     finally:
         if not is_instance(env):
             vector.terminate()
-    if any(n >= LONGEST_EPISODE for done in lengths for n in done):
+    if any(length >= LONGEST_EPISODE for length in lengths):
         warnings.warn(
             f"episodes of an evaluation did not end within {LONGEST_EPISODE:,} steps and were cut: the environment has "
             "no limit of its own. Set max_timesteps_per_episode of the worker (in a run: worker."
@@ -130,14 +115,41 @@ def evaluate(
             EvaluationWarning,
             stacklevel=1,  # warns once, not once per caller
         )
-    return Evaluation(
-        tuple(r for done in returns for r in done),
-        tuple(n for done in lengths for n in done),
-        agent.timesteps,
-    )
+    return Evaluation(tuple(returns), tuple(lengths), agent.timesteps)
 
 
-def _make(env: Any, number: int) -> VectorEnv:
+def play(
+    actor: Actor, vector: VectorEnv, episodes: int, seed: int, stochastic: bool = False
+) -> tuple[list[float], list[int]]:
+    """Play whole episodes; the returns and lengths of all.
+
+    Args:
+        actor: acts.
+        vector: the environments; each plays a fixed number of episodes.
+        episodes: how many, all together.
+        seed, stochastic: see `evaluate`.
+    """
+    number = vector.num_environments
+    quota = [episodes // number + (i < episodes % number) for i in range(number)]
+    ended: list[list[tuple[float, int]]] = [[] for _ in range(number)]
+    episodes_of, player = Episodes(number), Sampler(actor, vector)
+    with interruptible():
+        player.reset(seed)
+        while any(len(done) < wanted for done, wanted in zip(ended, quota, strict=True)):
+            episodes_of.add(player.step(use_exploration=stochastic).rewards)
+            for i in vector.dropped:  # reset instead of acting
+                episodes_of.forget(i)
+            for i in vector.finished:
+                episode = episodes_of.end(i, player.infos[i])
+                if episode is not None and len(ended[i]) < quota[i]:
+                    ended[i].append(episode)
+    played = [episode for done in ended for episode in done]
+    return [value for value, _ in played], [length for _, length in played]
+
+
+def evaluation_environments(env: Any, episodes: int) -> VectorEnv:
+    """The environments of an evaluation with so many episodes."""
+    number = min(EVALUATION_ENVIRONMENTS, episodes)
     if is_vector_instance(env):
         return make_vector_env(env)
     # EnvPool's tasks have their own limits.

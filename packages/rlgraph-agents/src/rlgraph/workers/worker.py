@@ -103,8 +103,9 @@ class Worker(ABC):
         self.checkpoint_interval = checkpoint_interval
         self.schedule_timesteps = schedule_timesteps
         self.store_checkpoint = store_checkpoint
-        #: Of the run that is recorded; None: none is.
+        #: Of the run that is recorded, None: none is; and whether it keeps the replay memory.
         self.folder: Path | None = None
+        self.keeps_memory = True
         self.callbacks: list[Callback] = []
         self.evaluations: list[Evaluation] = []
         #: Environments, all together.
@@ -334,11 +335,16 @@ class Worker(ABC):
         return constant_returns(self.returns) if self.timesteps == schedule.done else ""
 
     def _evaluate(self) -> bool:
-        seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)
+        """Evaluate the present policy; whether a callback ends training."""
         env = stepped(self.env_spec, self.frameskip, self._limit)
+        seed = self._evaluation_seed(len(self.evaluations) + 1)
         evaluation = evaluate(self.agent, env, self.evaluation_episodes, seed)
         self.evaluations.append(evaluation)
         return self._listeners.tell("on_evaluation", self, evaluation)
+
+    def _evaluation_seed(self, number: int) -> int:
+        """The seed of the n-th evaluation."""
+        return self.agent.seed + 1_000_003 * number
 
 
 def check_number(name: str, value: Any, more: str = "") -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.experience.fragment import Origin
@@ -10,7 +12,7 @@ from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
-from rlgraph.execution.engine import ActorFailed
+from rlgraph.execution.engine import ActorFailed, Demand
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
@@ -78,6 +80,7 @@ class ApexExecutor(Executor):
         # Only the statistics of states need the steps themselves here.
         self.reads_fragments = self.agent.learner.statistics is not None
         self._shard_options = experience.options_of_shard(self.replay_shards)
+        self.agent.learner.keeps_memory = False
         self._shards: Shards | None = None
         #: Restarts of shards that were ended.
         self._earlier_shard_restarts = 0
@@ -136,7 +139,7 @@ class ApexExecutor(Executor):
         """The updates that the steps so far have made due; the results of the last one."""
         learner, least, results = self.agent.learner, self._experience.updates.steps_before_update, None
         while number := self._experience.take_due(learner.steps):
-            # Shards of a resumed run begin empty.
+            # Shards of a resumed run begin empty where they have no snapshots.
             for _ in range(number if self._sent_steps >= least else 0):
                 with self.monitor.waiting("batch_wait"):
                     drawn = shards.take(float(learner.progress))
@@ -162,7 +165,8 @@ class ApexExecutor(Executor):
                 self._refuse,
                 self._log_folder,
             )
-            self._sent_steps = 0
+            has_snapshots = bool(self._snapshots) and any(Path(self._snapshots).glob("shard-*"))
+            self._sent_steps = self._experience.updates.steps_before_update if has_snapshots else 0
             self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
@@ -182,7 +186,21 @@ class ApexExecutor(Executor):
             incarnation,
             self.agent.timesteps,
             self._sampler_spec["keeps_values"],
+            self._snapshots,
         )
+
+    @property
+    def _snapshots(self) -> str:
+        """The folder of the shards' snapshots; empty: they write none."""
+        return str(self.folder / "shards") if self.folder is not None and self.keeps_memory else ""
+
+    def _checkpoint(self, schedule: RunSchedule) -> None:
+        super()._checkpoint(schedule)
+        if self._shards is not None and self._snapshots:
+            self._shards.snapshot()
+
+    def _demand(self) -> Demand:
+        return replace(super()._demand(), shards=self.replay_shards)
 
     def send_weights(self) -> None:
         self._sent_weights = self.agent.updates

@@ -65,11 +65,13 @@ class Demand:
 
     Attributes:
         actors: how many.
+        shards: how many things mostly wait.
         message_bytes: size of the messages that are under way together.
     """
 
     actors: int
     message_bytes: int
+    shards: int = 0
 
 
 class Engine(ABC):
@@ -86,11 +88,15 @@ class Engine(ABC):
         return time.monotonic()
 
     def check_room(self, demand: Demand) -> None:
-        """Check that there is room for what is going to be started; called once, before.
+        """Check that there is room for what is going to be started, and set it aside; called once, before.
 
         Raises:
             SpecError: there is not; says how much is needed and how much there is.
         """
+        return None
+
+    def give_back_room(self) -> None:
+        """All actors have ended: what was set aside is no longer needed."""
         return None
 
     @abstractmethod
@@ -100,7 +106,7 @@ class Engine(ABC):
         Args:
             make: what a `rlgraph.execution.host.Host` there is made of.
             name: of the actor in messages.
-            is_light: it mostly waits: no CPU and no GPU is set aside for it.
+            is_light: it mostly waits, as replay shards do: by default no CPU and no GPU is set aside for it.
         """
 
     @abstractmethod

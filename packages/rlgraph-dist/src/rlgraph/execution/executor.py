@@ -18,6 +18,7 @@ from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Demand, Engine
+from rlgraph.execution.evaluators import Asked, Evaluators, EvaluatorSpec
 from rlgraph.execution.host import packed
 from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
@@ -49,6 +50,8 @@ class Executor(Worker):
         vectorization, validate, processes, step_timeout, max_restarts: how these are stepped together (see
             `rlgraph.environments.make_vector_env`).
         fragment_length: steps of each environment in a fragment; None: those of a rollout, else 16.
+        evaluation_actors: actors that do the evaluations, for which training does not wait; 0: the learner does them.
+        evaluation_timeout: seconds until one of these is done.
         max_actor_restarts: how often actors may be started again, all together.
         start_timeout, sample_timeout: seconds until the first fragment of an actor, and until any other.
         backend: of an agent that is given as a spec.
@@ -84,6 +87,8 @@ class Executor(Worker):
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
         fragment_length: Count | None = None,
+        evaluation_actors: Times = 0,
+        evaluation_timeout: Seconds = 600.0,
         max_actor_restarts: Times = 10,
         start_timeout: Seconds = 120.0,
         sample_timeout: Seconds = 60.0,
@@ -97,6 +102,8 @@ class Executor(Worker):
                 "actors": actors,
                 "num_envs": num_envs,
                 "fragment_length": fragment_length,
+                "evaluation_actors": evaluation_actors,
+                "evaluation_timeout": evaluation_timeout,
                 "max_actor_restarts": max_actor_restarts,
                 "start_timeout": start_timeout,
                 "sample_timeout": sample_timeout,
@@ -127,6 +134,10 @@ class Executor(Worker):
         agent.learner.check_environments(self.num_envs)
         self.max_actor_restarts = max_actor_restarts
         self._timeouts = (start_timeout, sample_timeout)
+        self.evaluation_actors, self._evaluation_timeout = evaluation_actors, evaluation_timeout
+        self._evaluators: Evaluators | None = None
+        #: Evaluations that were asked for.
+        self._asked_evaluations = 0
         self._engine_spec, self.actors = engine, actors
         #: What `metrics` reports.
         self.monitor = Monitor(engine.now) if isinstance(engine, Engine) else Monitor()
@@ -199,7 +210,8 @@ class Executor(Worker):
     @property
     def actor_restarts(self) -> int:
         """How often actors were started again."""
-        return self._earlier_restarts + (0 if self._actors is None else self._actors.restarts)
+        running = (each for each in (self._actors, self._evaluators) if each is not None)
+        return self._earlier_restarts + sum(each.restarts for each in running)
 
     @property
     def lost_fragments(self) -> int:
@@ -216,10 +228,13 @@ class Executor(Worker):
         """End the actors, and the engine if it was made here."""
         if self._engine is not None and self._engine is not self._engine_spec:
             self._engine.close()
-        elif self._actors is not None:
+        elif self._engine is not None and self._actors is not None:
             self._actors.close()
+            if self._evaluators is not None:
+                self._evaluators.close()
+            self._engine.give_back_room()
         self._earlier_restarts, self._earlier_lost = self.actor_restarts, self.lost_fragments
-        self._engine = self._actors = self._requests = None
+        self._engine = self._actors = self._requests = self._evaluators = None
 
     # Actors.
 
@@ -267,7 +282,8 @@ class Executor(Worker):
         fragment = self._fragments.num_bytes(self._sampler_spec["length"], self.envs_per_actor)
         # A fragment that is read lies there beside those that are under way; so does a message of weights.
         requests, weights = self.requests_per_actor + 1, len(self.agent.learner.weights_message())
-        return Demand(self.actors, self.actors * requests * fragment + (requests + 1) * weights)
+        messages = self.actors * requests * fragment + (requests + 1) * weights
+        return Demand(self.actors + self.evaluation_actors, messages)
 
     def _read(self, facts: bytes, body: Any) -> Sample:
         """The sample that an actor returned."""
@@ -314,8 +330,37 @@ class Executor(Worker):
             self.training_step(schedule)
             if schedule.done >= schedule.next_event:
                 self._do_what_is_due(schedule)
+            self._take_evaluations(schedule)
+        self._take_evaluations(schedule, waits=True)
         if schedule.report.is_new(schedule.done):
             self._listeners.tell("on_report", self, schedule.report.take(schedule.done))
+
+    def _evaluate(self) -> bool:
+        if not self.evaluation_actors:
+            return super()._evaluate()
+        if self._evaluators is None:
+            actor, limit = self.agent.learner.spec, self._limit
+            spec = EvaluatorSpec(actor, self.env_spec, self.frameskip, limit, self.evaluation_episodes)
+            self.start_actors()
+            self._evaluators = Evaluators(
+                self.engine,
+                lambda number, incarnation: spec,
+                self.evaluation_actors,
+                self.max_actor_restarts,
+                self._log_folder,
+                self._evaluation_timeout,
+            )
+        self._asked_evaluations = max(self._asked_evaluations, len(self.evaluations)) + 1
+        weights, seed = self.agent.learner.weights_message(), self._evaluation_seed(self._asked_evaluations)
+        self._evaluators.ask(Asked(weights, self.agent.timesteps, seed))
+        return False
+
+    def _take_evaluations(self, schedule: RunSchedule, waits: bool = False) -> None:
+        """Tell the callbacks of evaluations that are done; the agent acts on the weights evaluated meanwhile."""
+        for asked, evaluation in [] if self._evaluators is None else self._evaluators.finished(waits):
+            self.evaluations.append(evaluation)
+            with self.agent.learner.acting_on(asked.weights):
+                schedule.stop_if(self._listeners.tell("on_evaluation", self, evaluation))
 
     @abstractmethod
     def training_step(self, schedule: RunSchedule) -> None:

@@ -52,4 +52,4 @@ def _actor(number: int, incarnation: int, monitor: Monitor) -> str:
         text += f", waits {share_waited(activity.waited, activity.worked):.0%}"
     else:
         text = "starts" if silent is None else f"sent nothing for {silent:.0f} s"
-    return f"actor {number}: {text}" + (f", restarted {incarnation} times" if incarnation else "")
+    return f"actor {number}: {text}" + (f", restarts {incarnation}" if incarnation else "")

@@ -34,7 +34,7 @@ _METRICS = {
         "fragments",
     ),
     "actor_restarts": ("Actors started again because they died, hung or failed.", "restarts"),
-    "shard_restarts": ("Replay shards started again, empty, because they died, hung or failed.", "restarts"),
+    "shard_restarts": ("Replay shards started again because they died, hung or failed.", "restarts"),
 }
 
 

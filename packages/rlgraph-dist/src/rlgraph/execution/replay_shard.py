@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,9 @@ from rlgraph.agents.experience.experience import write_fragment
 from rlgraph.agents.experience.messages import checked_array, pack_message, unpack_message
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import PrioritizedReplay
-from rlgraph.core import InputError, RandomStreams, executor_class
+from rlgraph.core import CheckpointError, InputError, RandomStreams, executor_class
+from rlgraph.core.checkpoint.finding import find_checkpoint
+from rlgraph.core.errors import CheckpointWarning
 from rlgraph.execution.engine import Bytes
 from rlgraph.execution.sampling import fragment_format
 from rlgraph.execution.values import ValuedWriter, initial_errors
@@ -96,6 +100,7 @@ class ShardSpec:
         incarnation: how often it was started again.
         begun: steps that the agent had observed before.
         keeps_values: whether fragments have the values that acting knew, of which priorities are computed.
+        snapshots: folder of the snapshots of all shards, as every node finds it; empty: there are none.
     """
 
     actor: ActorSpec
@@ -105,13 +110,20 @@ class ShardSpec:
     incarnation: int = 0
     begun: int = 0
     keeps_values: bool = False
+    snapshots: str = ""
 
     def __call__(self) -> ReplayShard:
         return ReplayShard(self)
 
 
 class ReplayShard:
-    """Keeps the transitions of some actors, on NumPy: no framework is imported."""
+    """Keeps the transitions of some actors, on NumPy: no framework is imported.
+
+    It begins with its newest snapshot if there is one that fits, else empty.
+
+    Warns:
+        CheckpointWarning: the snapshot is damaged, or of another memory.
+    """
 
     def __init__(self, spec: ShardSpec):
         self._replay, self._dtype = Replay(**spec.replay), spec.actor.dtype
@@ -141,8 +153,10 @@ class ReplayShard:
         self._update_records = executor.program("update_records")
         #: Actor -> its incarnation, and what turns its steps into transitions.
         self._writers: dict[int, tuple[int, Any]] = {}
+        #: Where it writes snapshots; None: nowhere.
+        self._snapshot = Path(spec.snapshots) / f"shard-{spec.number}" if spec.snapshots else None
         #: Records taken in so far.
-        self.inserted = 0
+        self.inserted = self._restored()
         self.times = WorkTimes()
 
     @timed
@@ -169,6 +183,24 @@ class ReplayShard:
         if len(known := np.flatnonzero(np.isfinite(errors))):  # others keep the largest priority so far
             self._update_records((self.inserted + known) % self._capacity, errors[known])
         self.inserted += number
+
+    def snapshot(self) -> tuple[bytes, bytes]:
+        """Write all records, in place of the snapshot before; steps that wait to become records are not in it."""
+        assert self._snapshot is not None
+        self._snapshot.parent.mkdir(exist_ok=True)
+        self.executor.save(self._snapshot, facts={"inserted": self.inserted})
+        return b"", b""
+
+    def _restored(self) -> int:
+        """Take in the snapshot; how many records had been taken in then."""
+        if self._snapshot is None or not find_checkpoint(self._snapshot).exists():
+            return 0
+        try:
+            facts = self.executor.load(self._snapshot, required_facts={"inserted": 0})
+        except CheckpointError as error:
+            warnings.warn(f"{error}; this shard begins empty", CheckpointWarning, stacklevel=1)
+            return 0
+        return int(facts["inserted"])
 
     @timed
     def draw(self, message: Bytes) -> tuple[bytes, bytes]:

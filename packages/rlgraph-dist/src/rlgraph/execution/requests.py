@@ -74,7 +74,7 @@ class Calls:
         self._calls[call] = _Call(number, self._actors.incarnations[number], method, until, about)
 
     def answers(self, waits: bool = True) -> list[Answer]:
-        """The answers that are there, in the order of the calls.
+        """The answers that are there, in the order of the calls; an actor's only after those to its earlier calls.
 
         Args:
             waits: whether to wait until there is one; calls must be under way then.
@@ -85,10 +85,27 @@ class Calls:
         if not self._calls:
             return []
         first = min(call.until for call in self._calls.values())
-        done = self._engine.wait(list(self._calls), max(first - self._engine.now(), 0.0) if waits else 0.0)
+        done: set[Any] = set()
+        while True:
+            timeout = max(first - self._engine.now(), 0.0) if waits else 0.0
+            more = self._engine.wait([key for key in self._calls if key not in done], timeout)
+            done.update(more)
+            ready = self._in_turn(done)
+            if ready or not more or not waits:
+                break
         now = self._engine.now()
         late = [key for key, call in self._calls.items() if call.until < now and key not in done]
-        return [self._answer(key, self._calls.pop(key), key in late) for key in [*done, *late]]
+        return [self._answer(key, self._calls.pop(key), key in late) for key in [*ready, *late]]
+
+    def _in_turn(self, done: set[Any]) -> list[Any]:
+        """The calls that are done, without those that came before an earlier one of their actor."""
+        ready, waiting = [], set()
+        for key, call in self._calls.items():
+            if key not in done:
+                waiting.add((call.number, call.incarnation))
+            elif (call.number, call.incarnation) not in waiting:
+                ready.append(key)
+        return ready
 
     def fail(self, number: int, incarnation: int, fault: ActorFault) -> None:
         """Start actor `number` again, which failed in this incarnation; nothing if that is gone.

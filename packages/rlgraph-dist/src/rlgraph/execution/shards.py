@@ -44,7 +44,7 @@ class Shards:
     """Sends samples to shards, asks them for batches ahead, and gives priorities back.
 
     An actor's samples all go to one shard. Batches are drawn from the shards in turn. A shard that fails is started
-    again, empty; what was sent to it is lost.
+    again, with its snapshot or empty; what was sent to it since is lost.
 
     Args:
         engine: where they live.
@@ -118,6 +118,11 @@ class Shards:
         if drawn.incarnation == self._actors.incarnations[drawn.shard]:
             arrays = {"indices": drawn.batch.indices, "priorities": priorities}
             self._calls.call(drawn.shard, "update", pack_message({"inserted": drawn.batch.inserted}, arrays))
+
+    def snapshot(self) -> None:
+        """Tell all shards to write a snapshot; they do when they come to it."""
+        for number in range(len(self)):
+            self._calls.call(number, "snapshot")
 
     def close(self) -> None:
         """End all shards."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,11 +15,10 @@ from rlgraph.core.specs.spec_types import Amount, Count, Seconds
 from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
 from rlgraph.execution.host import Host
 from rlgraph.execution.ray.cluster import connect
+from rlgraph.execution.ray.placement import Placement, Shares, check_resources
 
 #: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
 _LARGE = 100 * 1024
-#: Seconds in which resources that others have just given back become free.
-_RELEASE_SECONDS = 10.0
 #: Bytes of a dead process's output that are kept.
 _LOG_BYTES = 65_536
 
@@ -33,6 +31,9 @@ class RayEngine(Engine):
             machine is started, and shut down by `close`, unless this program has connected to one before.
         num_cpus: CPUs of a cluster that is started; None: as many as there are.
         cpus_per_actor, gpus_per_actor: what each actor takes.
+        cpus_per_shard, gpus_per_shard: what each replay shard takes.
+        learner_cpus, learner_gpus: what the program that trains uses, and nobody else may take on its node.
+        placement: strategy of a placement group for all of these; None: each goes where there is room.
         connect_timeout: seconds until a cluster at `address` has answered.
 
     Raises:
@@ -47,6 +48,11 @@ class RayEngine(Engine):
         num_cpus: Count | None = None,
         cpus_per_actor: Amount = 1.0,
         gpus_per_actor: Amount = 0.0,
+        cpus_per_shard: Amount = 0.0,
+        gpus_per_shard: Amount = 0.0,
+        learner_cpus: Amount = 0.0,
+        learner_gpus: Amount = 0.0,
+        placement: Literal["PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD"] | None = None,
         connect_timeout: Seconds = 20.0,
     ):
         try:
@@ -59,24 +65,18 @@ class RayEngine(Engine):
             connect(ray, address, num_cpus, connect_timeout)
         ray.method(num_returns=2)(_RayHost.call)
         self._host: Any = ray.remote(_RayHost)
-        self._resources = {"num_cpus": cpus_per_actor, "num_gpus": gpus_per_actor}
-        #: Actor -> its name, and the call that says where its output is.
-        self._actors: dict[Any, tuple[str, Any]] = {}
+        self._shares = Shares(
+            {"CPU": cpus_per_actor, "GPU": gpus_per_actor},
+            {"CPU": cpus_per_shard, "GPU": gpus_per_shard},
+            {"CPU": learner_cpus, "GPU": learner_gpus},
+        )
+        self._strategy = placement
+        self._placement: Placement | None = None
+        self._actors: dict[Any, _Actor] = {}
 
     def check_room(self, demand: Demand) -> None:
-        options = {"CPU": "cpus_per_actor", "GPU": "gpus_per_actor"}
-        shares = dict(zip(options, self._resources.values(), strict=True))
-        needed = {kind: demand.actors * share for kind, share in shares.items() if share}
-        total = self._ray.cluster_resources()
-        if short := self._lacking(needed):
-            free = self._ray.available_resources()
-            raise SpecError(
-                f"{demand.actors} actors need {needed[short]:g} {short}s, {shares[short]:g} each, and the cluster has "
-                f"{total.get(short, 0):g}, of which {free.get(short, 0):g} are free: set fewer actors, a lower "
-                f"{options[short]}, or add nodes",
-                path="executor_spec.actors",
-            )
-        store = total.get("object_store_memory", 0.0)
+        check_resources(self._ray, self._shares, demand)
+        store = self._ray.cluster_resources().get("object_store_memory", 0.0)
         if demand.message_bytes > store:
             raise SpecError(
                 f"the messages under way need {_megabytes(demand.message_bytes)}, and Ray's object store has "
@@ -84,24 +84,22 @@ class RayEngine(Engine):
                 f"the cluster with a larger one (ray start --object-store-memory={int(demand.message_bytes)})",
                 path="executor_spec.engine",
             )
+        if self._strategy is not None:
+            self._placement = Placement(self._ray, self._strategy, self._shares, demand)
 
-    def _lacking(self, needed: Mapping[str, float]) -> str:
-        """A resource of which there is less than needed; empty: enough of all is free, now or very soon."""
-
-        def first(resources: Mapping[str, float]) -> str:
-            return next((kind for kind, amount in needed.items() if resources.get(kind, 0.0) < amount), "")
-
-        if lacking := first(self._ray.cluster_resources()):
-            return lacking
-        until = time.monotonic() + _RELEASE_SECONDS
-        while (lacking := first(self._ray.available_resources())) and time.monotonic() < until:
-            time.sleep(0.1)
-        return lacking
+    def give_back_room(self) -> None:
+        if self._placement is not None:
+            self._placement.close()
+        self._placement = None
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
-        resources = dict.fromkeys(self._resources, 0) if is_light else self._resources
-        actor = self._host.options(**resources, max_restarts=0).remote(make)
-        self._actors[actor] = name, actor.output.remote()
+        kind = "shard" if is_light else "actor"
+        share = getattr(self._shares, kind)
+        bundle, options = (-1, {}) if self._placement is None else self._placement.take(kind)
+        actor = self._host.options(
+            num_cpus=share["CPU"], num_gpus=share["GPU"], max_restarts=0, **options
+        ).remote(make)
+        self._actors[actor] = _Actor(name, actor.output.remote(), kind, bundle)
         return actor
 
     def call(self, actor: Any, method: str, *arguments: Any) -> _Call:
@@ -129,13 +127,13 @@ class RayEngine(Engine):
 
     def result(self, call: _Call) -> tuple[bytes, Any]:
         errors = self._ray.exceptions
-        name, output = self._actors[call.actor]
+        actor = self._actors[call.actor]
         try:
             return self._ray.get(call.facts), call.body
         except errors.RayTaskError as error:
-            raise failure(name, error.cause, str(error)) from None
+            raise failure(actor.name, error.cause, str(error)) from None
         except errors.RayError as error:
-            raise ActorDied(f"{name}: {_text_of(error)}", self._output(output)) from None
+            raise ActorDied(f"{actor.name}: {_text_of(error)}", self._output(actor.output)) from None
 
     def _output(self, output: Any) -> str:
         """The last of what a process wrote, or where it is; empty if that is unknown."""
@@ -152,14 +150,28 @@ class RayEngine(Engine):
         return "\n".join(filter(None, parts))
 
     def kill(self, actor: Any) -> None:
-        if self._actors.pop(actor, None) is not None:
+        if (known := self._actors.pop(actor, None)) is not None:
             self._ray.kill(actor)
+            if self._placement is not None:
+                self._placement.give_back(known.kind, known.bundle)
 
     def close(self) -> None:
         for actor in list(self._actors):
             self.kill(actor)
+        self.give_back_room()
         if self._owns_cluster:
-            self._ray.shutdown()
+            # Else they are killed when this program ends, and those that they started stay for a minute.
+            self._ray.shutdown(wait_for_processes=True)
+
+
+@dataclass(frozen=True)
+class _Actor:
+    """An actor: its name, the call that says where its output is, its kind, and its bundle in the placement group."""
+
+    name: str
+    output: Any
+    kind: str
+    bundle: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,81 @@
+"""The figure of what `simulated.py` wrote: steps per second by the number of actors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+FLOWS = {
+    "impala": ("IMPALA", "C0"),
+    "sync_batch": ("synchronous batches (PPO)", "C1"),
+    "apex": ("Ape-X", "C2"),
+}
+#: Espeholt et al. (2018), abstract as https://research.google/pubs/pub48558/ has it: thousands of machines.
+PAPER = 250_000
+
+
+def figure(results: dict[str, dict]) -> Figure:
+    """Lines of simulated runs, and points of measured ones beside them."""
+    drawing = Figure((8.0, 4.6), layout="constrained")
+    FigureCanvasSVG(drawing)
+    axes = drawing.add_subplot()
+    for flow, (label, color) in FLOWS.items():
+        if flow not in results:
+            continue
+        rows, compared = results[flow].get("simulated", []), results[flow]["compared"]
+        axes.plot(
+            [row["actors"] for row in rows],
+            [row["steps_per_second"] for row in rows],
+            color=color,
+            label=f"{label}: simulated, a core for each actor",
+        )
+        cores = results[flow]["cores"]
+        axes.plot(
+            [row["actors"] for row in compared],
+            [row["simulated"] for row in compared],
+            "--",
+            color=color,
+            label=f"{label}: simulated, {cores:.1f} cores for all",
+        )
+        measured = [(row["actors"], rate) for row in compared for rate in row["measured"]]
+        axes.plot(
+            *zip(*measured, strict=True), "o", color=color, mfc="none", label=f"{label}: measured on 2 CPUs"
+        )
+    axes.axhline(PAPER, color="gray", linestyle=":")
+    axes.annotate(
+        "IMPALA's paper, frames per second: DeepMind Lab, thousands of machines",
+        (1, PAPER),
+        xytext=(0, 3),
+        textcoords="offset points",
+        fontsize="small",
+        color="gray",
+    )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(EngFormatter())
+    axes.yaxis.set_major_formatter(EngFormatter())
+    axes.set_xlabel("actors, each with 8 environments (CartPole-v1)")
+    axes.set_ylabel("environment steps per second")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small")
+    return drawing
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("picture", type=Path)
+    options = parser.parse_args()
+    with matplotlib.rc_context({"svg.hashsalt": "rlgraph"}):
+        drawn = figure(json.loads(options.results.read_text(encoding="utf-8")))
+        drawn.savefig(options.picture, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
