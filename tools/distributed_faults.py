@@ -163,6 +163,7 @@ def run(
         error = raised
     faults.end()
     asked, lost, under_way = executor.asked, executor.lost_fragments, len(executor.requests or ())
+    under_way += len(getattr(executor, "_queue", ()))
     executor.terminate()
     faults.join()
     restarts = executor.actor_restarts + getattr(executor, "shard_restarts", 0)
@@ -175,7 +176,7 @@ def run(
     if result is not None:
         if restarts < kills:
             problems.append(f"{kills} kills, and {restarts} restarts")
-        rest = asked - lost - under_way - len(getattr(executor, "_queue", ()))
+        rest = asked - lost - under_way
         if rest != len(taken):
             problems.append(f"of {asked} fragments {len(taken)} were taken in, expected {rest}")
     what = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, StrMethodFormatter
 
 FLOWS = {
     "impala": ("IMPALA", "C0"),
@@ -29,12 +29,13 @@ def figure(results: dict[str, dict]) -> Figure:
         if flow not in results:
             continue
         rows, compared = results[flow].get("simulated", []), results[flow]["compared"]
-        axes.plot(
-            [row["actors"] for row in rows],
-            [row["steps_per_second"] for row in rows],
-            color=color,
-            label=f"{label}: simulated, a core for each actor",
-        )
+        if rows:
+            axes.plot(
+                [row["actors"] for row in rows],
+                [row["steps_per_second"] for row in rows],
+                color=color,
+                label=f"{label}: simulated, a core for each actor",
+            )
         cores = results[flow]["cores"]
         axes.plot(
             [row["actors"] for row in compared],
@@ -58,7 +59,7 @@ def figure(results: dict[str, dict]) -> Figure:
     )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(EngFormatter())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_major_formatter(EngFormatter())
     axes.set_xlabel("actors, each with 8 environments (CartPole-v1)")
     axes.set_ylabel("environment steps per second")

@@ -80,6 +80,8 @@ class Learner:
             ),
         )
         self._weights = self.executor.flat_weights(self.graph.acting_methods)
+        #: Those of the last message.
+        self._sent_weights: dict[str, np.ndarray] | None = None
         #: Updates done: the version of the weights.
         self.version = 0
         #: Environment steps learned from or inserted.
@@ -440,4 +442,5 @@ class Learner:
     def weights_message(self) -> bytes:
         """What actors need of the weights: the variables that acting reads, their version, and the progress."""
         header = {"version": self.version, "progress": float(self.progress), "digest": self._weights.digest}
-        return pack_message(header, self._weights.get())
+        self._sent_weights = self._weights.get(self._sent_weights)
+        return pack_message(header, self._sent_weights)

@@ -40,10 +40,15 @@ class FlatWeights:
             self.sizes[dtype], self._runs[dtype] = start, runs
         self._groups = {block.group for runs in self._runs.values() for block, _ in runs}
 
-    def get(self) -> dict[str, np.ndarray]:
-        """Copies of the values, by dtype. Programs that write them wait only until the copies are begun."""
+    def get(self, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
+        """Copies of the values, by dtype. Programs that write them wait only until the copies are begun.
+
+        Args:
+            out: arrays of an earlier call to write into, since new ones of millions of numbers take as long as the
+                copies.
+        """
         storage = self._guarded.storage
-        found = {dtype: np.empty(size, dtype) for dtype, size in self.sizes.items()}
+        found = dict(out or {dtype: np.empty(size, dtype) for dtype, size in self.sizes.items()})
         with self._guarded.locks.holding(self._groups):
             memory = {name: storage.borrow_group(name) for name in self._groups}
             self._gather(found, {name: whole for name, whole in memory.items() if whole is not None})

@@ -25,7 +25,9 @@ class Costs:
         sending_weights: of their message, and of putting it where actors find it.
         asking: of a call, in the learner's process.
         receiving: of the facts of a result there, and of the body of a fragment.
-        waiting: there, per call that is under way, whenever it waits.
+        hosting: of a call, in the process of an actor, besides what it does.
+        waiting: in the learner's process, per call that is under way, whenever it
+            waits.
         latency: seconds on the way of a call or a result.
         bandwidth: bytes per second.
         insert, draw, set_priorities: of a replay shard; 0: there are none.
@@ -42,6 +44,7 @@ class Costs:
     sending_weights: float
     asking: float
     receiving: float
+    hosting: float
     waiting: float
     latency: float
     bandwidth: float

@@ -155,9 +155,10 @@ class SimulatedEngine(Engine):
         """How long a call works."""
         costs = self.costs
         if call.method != "sample":
-            return {"insert": costs.insert, "draw": costs.draw, "update": costs.set_priorities}[call.method]
+            of_shards = {"insert": costs.insert, "draw": costs.draw, "update": costs.set_priorities}
+            return costs.hosting + of_shards[call.method]
         seconds = actor.spec.length * (costs.acting + costs.stepping) + costs.packing
-        return float(seconds * max(self._rng.normal(1.0, costs.jitter), 0.1))
+        return costs.hosting + float(seconds * max(self._rng.normal(1.0, costs.jitter), 0.1))
 
     def _facts(self, actor: VirtualActor, call: VirtualCall) -> bytes:
         spec, times = actor.spec, actor.times
