@@ -1,9 +1,12 @@
 """Synchronous batches, on actors of this process."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
+from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.execution import SyncBatchExecutor
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
@@ -18,9 +21,9 @@ DQN = {
 }
 
 
-def make(spec):
+def make(spec, acting="numpy"):
     return Agent.from_spec(
-        spec, env="CartPole-v1", backend="torch", execution_spec={"threads": 1}, seed=7, acting="numpy"
+        spec, env="CartPole-v1", backend="torch", execution_spec={"threads": 1}, seed=7, acting=acting
     )
 
 
@@ -31,12 +34,20 @@ def test_steps_of_an_agent_that_does_not_learn_are_counted():
     assert sum(executor.episodes.recent_lengths) <= 128 and result.episodes > 0
 
 
-@pytest.mark.parametrize(("spec", "length"), [(PPO, None), (DQN, 1)], ids=["ppo", "dqn"])
-def test_one_actor_equals_local_learning(spec, length):
-    local, remote = make(spec), make(spec)
+@pytest.mark.parametrize(
+    ("spec", "acting", "length"),
+    [(PPO, "numpy", None), (PPO, "backend", None), (DQN, "numpy", 1)],
+    ids=["ppo", "ppo-acts-on-torch", "dqn"],
+)
+def test_one_actor_equals_local_learning(spec, acting, length):
+    local, remote = make(spec, acting), make(spec, acting)
     result = local.learn(320, num_envs=4)
     executor = SyncBatchExecutor(remote, "CartPole-v1", actors=1, num_envs=4, fragment_length=length)
-    assert executor.execute(steps=320).returns == result.returns
+    with patch.object(ActorSpec, "make_executor", autospec=True, side_effect=ActorSpec.make_executor) as made:
+        assert executor.execute(steps=320).returns == result.returns
+    assert [call.args[0].backend for call in made.call_args_list] == [
+        {"backend": "torch"}.get(acting, acting)
+    ]
     assert remote.updates == local.updates > 0
     weights = local.get_weights()
     for name, value in remote.get_weights().items():

@@ -36,6 +36,7 @@ class ActorSpec:
         normalize_states: whether states are normalized, or which parts of them; see `Agent`.
         scale_rewards: discount of the returns whose deviation a learner divides rewards by; None: it does not.
         previous_action_and_reward: whether the policy sees those of the step before; see `Agent`.
+        backend: name of the backend that acts.
     """
 
     algorithm: type[Algorithm]
@@ -49,6 +50,7 @@ class ActorSpec:
     normalize_states: bool | Sequence[str] = False
     scale_rewards: float | None = None
     previous_action_and_reward: bool = False
+    backend: str = "numpy"
 
     def make_graph(self, experience: Any = None) -> AgentGraph:
         """The root component; with an `experience` that of a learner."""
@@ -91,22 +93,28 @@ class ActorSpec:
         return Actor(self.make_executor(graph), graph, self.raw_space, slots, streams)
 
     def make_executor(
-        self, graph: AgentGraph, methods: Sequence[str] | None = None, backend: str = "numpy"
+        self, graph: AgentGraph, methods: Sequence[str] | None = None, backend: str | None = None
     ) -> GraphExecutor:
         """The executor of an actor alone; on NumPy no framework is imported.
 
         Args:
             graph: the root component, of `make_graph`.
             methods: the API methods that it has; default: those that an actor needs.
-            backend: name of a backend.
+            backend: name of a backend; default: that of the spec.
         """
+        backend = self.backend if backend is None else backend
         methods = graph.acting_methods if methods is None else methods
         return executor_class(backend)(
             graph,
             graph.acting_spaces(self.raw_space, methods),
             action_space=from_spec(self.action_space),
             backend=backend,
-            execution_spec={"seed": self.seed, "dtype": self.dtype},
+            execution_spec={
+                "seed": self.seed,
+                "dtype": self.dtype,
+                "acting_methods": methods,
+                "act_on": "backend",
+            },
             api_methods=methods,
         )
 

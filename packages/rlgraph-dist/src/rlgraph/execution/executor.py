@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -116,6 +117,8 @@ class Executor(Worker):
         super().__init__(agent, env_spec, **options)
         self._check(agent, env_spec)
         experience = agent.learner.experience
+        acts_on = agent.executor.backend.name if agent.acting == "backend" else "numpy"
+        self._actor_spec = replace(agent.learner.spec, backend=acts_on)
         self._sampler_spec: dict[str, Any] = {
             "environment": env_spec,
             "length": _fragment_length(agent, fragment_length),
@@ -151,7 +154,7 @@ class Executor(Worker):
         graph, interval = agent.learner.graph, experience.internal_state_interval
         keeps_values = self.keeps_values and knows_values(graph)
         self._sampler_spec["keeps_values"] = keeps_values
-        self._fragments = fragment_format(agent.learner.spec, interval, keeps_values)
+        self._fragments = fragment_format(self._actor_spec, interval, keeps_values)
         #: Whether the fragments of samples are read here.
         self.reads_fragments = True
 
@@ -256,7 +259,7 @@ class Executor(Worker):
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
-                    actor=self.agent.learner.spec.of_actor(number, self.actors),
+                    actor=self._actor_spec.of_actor(number, self.actors),
                     **self._sampler_spec,
                     max_timesteps_per_episode=limit,
                     number=number,
@@ -339,7 +342,7 @@ class Executor(Worker):
         if not self.evaluation_actors:
             return super()._evaluate()
         if self._evaluators is None:
-            actor, limit = self.agent.learner.spec, self._limit
+            actor, limit = self._actor_spec, self._limit
             spec = EvaluatorSpec(actor, self.env_spec, self.frameskip, limit, self.evaluation_episodes)
             self.start_actors()
             self._evaluators = Evaluators(

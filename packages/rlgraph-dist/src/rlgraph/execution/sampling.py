@@ -157,7 +157,7 @@ def fragment_format(
 
 
 class RemoteSampler(FragmentSampler):
-    """Steps environments with an actor on NumPy, where no framework is imported."""
+    """Steps environments with an actor; on NumPy no framework is imported."""
 
     def __init__(self, spec: SamplerSpec):
         environments = make_vector_env(

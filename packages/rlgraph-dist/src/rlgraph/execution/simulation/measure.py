@@ -59,7 +59,7 @@ def measure(
         executor or type(learner).algorithm_class.executor
     )
     run = kind(learner, environment, engine="in_process", actors=1, **options)
-    spec = SamplerSpec(actor=learner.learner.spec.of_actor(0, 1), **run._sampler_spec)
+    spec = SamplerSpec(actor=run._actor_spec.of_actor(0, 1), **run._sampler_spec)
     started = make_engine(engine)
     try:
         costs = _wire(run, started, spec)
