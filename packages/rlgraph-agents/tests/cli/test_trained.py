@@ -152,7 +152,7 @@ def test_fork(rlgraph, run, tmp_path):
     assert "forking run into new" in outcome.err
     assert "agent.discount 0.99 -> 0.5" in json.loads(outcome.out)["departures"][0]
     wrong = rlgraph("resume", folder, "--set", "discount=0.5")
-    assert wrong.code == 2 and "--fork NEW_FOLDER begins a new one with others" in wrong.err
+    assert wrong.code == 2 and "--fork NEW_FOLDER" in wrong.err
 
 
 def test_a_run_that_was_killed_in_its_closing_evaluation_is_not_finished(rlgraph, run, tmp_path):

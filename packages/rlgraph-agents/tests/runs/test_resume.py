@@ -325,7 +325,7 @@ def test_only_the_steps_may_change(actor, tmp_path, undrawn):
     with pytest.raises(SpecError) as caught:
         resume(tmp_path, spec=changed)
     assert str(caught.value).splitlines() == [
-        "a run keeps its options; fork it to change these:",
+        "a run keeps its options; fork it (resume --fork NEW_FOLDER) to change these:",
         "agent.discount: 0.99 in the run, 0.5 given",
         "seed: 2 in the run, 3 given",
         "steps: 260 in the run, 100 given; it may only increase",

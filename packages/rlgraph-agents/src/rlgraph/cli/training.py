@@ -137,7 +137,7 @@ def resume(
     from rlgraph.workers import LiveProgress
 
     done = finished_steps(folder)
-    if done is not None and steps in (None, done):
+    if done is not None and steps in (None, done) and not overrides:
         longer = f"{_command('rlgraph')} resume {folder} --steps {2 * done}"
         output.result(
             f"{folder} is finished: all {done:,} steps are done. To extend it:\n  {longer}",

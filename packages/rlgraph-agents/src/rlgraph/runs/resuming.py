@@ -159,7 +159,8 @@ def _check_same(before: RunSpec, wanted: RunSpec) -> None:
     if wanted.steps < before.steps:
         problems.append(f"steps: {before.steps} in the run, {wanted.steps} given; it may only increase")
     if problems:
-        raise SpecError("\n".join(["a run keeps its options; fork it to change these:", *problems]))
+        kept = "a run keeps its options; fork it (resume --fork NEW_FOLDER) to change these:"
+        raise SpecError("\n".join([kept, *problems]))
 
 
 def _differences(before: Any, wanted: Any, path: str = "") -> list[str]:
