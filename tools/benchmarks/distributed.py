@@ -128,7 +128,7 @@ def _in_process(python: Path, what: str, subject: str, seconds: float) -> dict[s
 
 
 def _measure(name: str, seconds: float) -> None:
-    """Goes on with one subject until the time is over; prints what was done in it, and ends this process."""
+    """Runs one subject until its time is over, prints its rates, and ends this process."""
     use_one_thread()
     module = importlib.import_module("distributed_rllib" if is_rllib(name) else "distributed_ours")
     subject = module.SUBJECTS[name]()

@@ -148,7 +148,7 @@ def play(
 
 
 def evaluation_environments(env: Any, episodes: int) -> VectorEnv:
-    """The environments of an evaluation with so many episodes."""
+    """The environments of an evaluation; not more than it has episodes."""
     number = min(EVALUATION_ENVIRONMENTS, episodes)
     if is_vector_instance(env):
         return make_vector_env(env)

@@ -32,7 +32,7 @@ class RayEngine(Engine):
         num_cpus: CPUs of a cluster that is started; None: as many as there are.
         cpus_per_actor, gpus_per_actor: what each actor takes.
         cpus_per_shard, gpus_per_shard: what each replay shard takes.
-        learner_cpus, learner_gpus: what the program that trains uses, and nobody else may take on its node.
+        learner_cpus, learner_gpus: reserved for the learner, on its node.
         placement: strategy of a placement group for all of these; None: each goes where there is room.
         connect_timeout: seconds until a cluster at `address` has answered.
 

@@ -34,7 +34,7 @@ NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "worker_spec": {
             "num_worker_environments": "num_envs",
-            "num_background_envs": "Give the executor 'processes': environments are stepped in so many.",
+            "num_background_envs": "Give the executor 'processes', the number of processes that step environments.",
             "worker_frame_skip": "frameskip",
             "env_internal_frame_skip": "It is an option of the environment: leave it out.",
             "num_cpus": "engine.cpus_per_actor",

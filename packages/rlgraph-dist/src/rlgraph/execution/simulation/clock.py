@@ -35,7 +35,7 @@ class VirtualClock:
         heapq.heappush(self._delays, (self.time + seconds, next(self._numbers), action))
 
     def work(self, seconds: float, action: Action) -> None:
-        """Do something after so many seconds of work of one core."""
+        """Do something after this many seconds of work of one core."""
         heapq.heappush(self._work, (self._served + seconds, next(self._numbers), action))
 
     def run(self, is_done: Callable[[], bool], until: float = inf) -> None:
