@@ -7,6 +7,7 @@ from rlgraph.core.backend import (
     find_backend,
 )
 from rlgraph.core.checkpoint import last_valid_checkpoint
+from rlgraph.core.collectives import Collective, memory_group
 from rlgraph.core.component import BoundApiMethod, Component, LayerOutput, Specifiable, graph_fn, rlgraph_api
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import (
@@ -16,6 +17,7 @@ from rlgraph.core.errors import (
     CapabilityError,
     CheckpointError,
     CheckpointWarning,
+    CollectiveError,
     InputError,
     NumericalError,
     PerformanceWarning,
@@ -43,6 +45,8 @@ __all__ = [
     "CapabilityError",
     "CheckpointError",
     "CheckpointWarning",
+    "Collective",
+    "CollectiveError",
     "Component",
     "ExecutionSpec",
     "GraphExecutor",
@@ -74,6 +78,7 @@ __all__ = [
     "graph_fn",
     "last_valid_checkpoint",
     "loop",
+    "memory_group",
     "registry",
     "rlgraph_api",
 ]

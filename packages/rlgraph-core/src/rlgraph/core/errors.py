@@ -98,6 +98,10 @@ class NumericalError(RLGraphError):
     """A value that must be finite is not."""
 
 
+class CollectiveError(RLGraphError):
+    """A group of learners cannot go on: one is missing, was lost, or does something else than the others."""
+
+
 class QueueClosedError(RLGraphError):
     """A queue is closed: no records can be inserted, or too few are left."""
 
