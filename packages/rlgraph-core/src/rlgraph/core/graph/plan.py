@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import (
     Branch,
+    Collective,
     Expression,
     GraphFunctionCall,
     Input,
@@ -37,7 +38,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a plan without host calls; what a backend lowers.
+    """A stretch of a plan without host calls and collectives; what a backend lowers.
 
     Attributes:
         name: its name in the emitted source.
@@ -67,6 +68,13 @@ class HostStep:
 
 
 @dataclass(frozen=True)
+class CollectiveStep:
+    """Collectives that are one call of the group: their values cross as one flat array."""
+
+    nodes: tuple[Collective, ...]
+
+
+@dataclass(frozen=True)
 class DrawStep:
     """Random numbers that are drawn on the host, before all other steps.
 
@@ -83,7 +91,7 @@ class DrawStep:
 
 @dataclass(frozen=True)
 class LoopStep:
-    """A loop with a host call inside: it runs in Python, around the steps of one iteration."""
+    """A loop with a host call or collective inside: it runs in Python, around the steps of one iteration."""
 
     node: Loop
     steps: tuple[Step, ...]
@@ -91,7 +99,7 @@ class LoopStep:
 
 @dataclass(frozen=True)
 class BranchStep:
-    """A branch with a host call inside: Python decides which steps run."""
+    """A branch with a host call or collective inside: Python decides which steps run."""
 
     node: Branch
     then: tuple[Step, ...]
@@ -99,7 +107,7 @@ class BranchStep:
 
 
 #: A step that calls one function, or draws.
-FlatStep = HostStep | Segment | DrawStep
+FlatStep = HostStep | Segment | DrawStep | CollectiveStep
 Step = FlatStep | LoopStep | BranchStep
 
 
@@ -173,9 +181,19 @@ class Plan:
         return tuple(step for step in walk_steps(self.steps) if isinstance(step, Segment))
 
     @property
+    def collectives(self) -> tuple[Collective, ...]:
+        """What all learners of the group do together, in order."""
+        return tuple(node for node in walk_nodes(self.nodes) if isinstance(node, Collective))
+
+    @property
     def source(self) -> str:
         """The plan as a page of readable Python: driver and segments, with the meaning of their names."""
         return self.page(self)
+
+    @property
+    def sliced(self) -> frozenset[int]:
+        """The nodes of all slices."""
+        return frozenset[int]().union(*self.slices.values())
 
     @property
     def needs_gradients(self) -> bool:

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from rlgraph.core.backend import Backend
+from rlgraph.core.collectives import Collective
 from rlgraph.core.errors import CapabilityError, RLGraphError, nearest
 from rlgraph.core.graph import Plan, link, make_plan
 from rlgraph.core.graph.call_fusion import FusedCall, fuse
@@ -19,6 +20,7 @@ from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.input_conversion import converter
+from rlgraph.core.runtime.learner_group import LearnerGroup
 from rlgraph.core.storage import Storage
 
 Program = Callable[..., Any]
@@ -46,6 +48,7 @@ class Programs:
         backend: who runs them.
         guarded: the variables that they share.
         replication: how replicas share updates; None: they do not.
+        collective: how this learner reaches the others of its group; None: there is no group.
 
     Attributes:
         of_methods: API method -> its program, as far as they were made.
@@ -53,7 +56,14 @@ class Programs:
         statistics: name of a plan -> what its passes did, and the seconds that planning and lowering took.
     """
 
-    def __init__(self, backend: Backend, guarded: GuardedStorage, replication: Replication | None):
+    def __init__(
+        self,
+        backend: Backend,
+        guarded: GuardedStorage,
+        replication: Replication | None,
+        collective: Collective | None = None,
+    ):
+        self.group = None if collective is None else LearnerGroup(collective, guarded.locks)
         self.built, self.backend, self.guarded, self.replication = (
             guarded.built,
             backend,
@@ -178,6 +188,7 @@ class Programs:
             converter,
             partial(self.guarded.guard, storage=storage),
             drawn.__getitem__,
+            self.group,
         )
         if not isinstance(storage, BorrowedStorage):
             return program

@@ -65,7 +65,7 @@ class _SegmentEmitter:
         nodes = list(walk_nodes(segment.nodes))
         # Each result of these has one name; of all other values the leaves have names.
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
-        self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
+        self.sliced = plan.sliced
         self.data = {output for output in plan.data if output.node in {node.id for node in nodes}}
         self.in_slice = False
         self.depth = 1  # of the API calls that are open, the root's own one among them
