@@ -141,13 +141,14 @@ def link(
     guard: Callable[[FlatStep], Any],
     stream: Callable[[str], Any] = lambda name: None,
     group: Any = None,
+    receive: Callable[[np.ndarray], Any] | None = None,
 ) -> Callable[..., Any]:
     """The program of a plan: NumPy in, NumPy out.
 
     Args:
         plan: the plan.
         lower: what a backend makes of a segment.
-        host_view, convert, guard, stream, group: as for `rlgraph.core.graph.emission.emit_driver`.
+        host_view, convert, guard, stream, group, receive: as for `rlgraph.core.graph.emission.emit_driver`.
     """
     lowered = {segment.name: lower(segment) for segment in plan.segments}
-    return emit_driver(plan, lowered, host_view, convert, guard, stream, group).compile()
+    return emit_driver(plan, lowered, host_view, convert, guard, stream, group, receive).compile()

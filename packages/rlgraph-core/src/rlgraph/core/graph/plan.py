@@ -23,6 +23,7 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
 )
 from rlgraph.core.graph.values import as_tensors, leaves
+from rlgraph.core.graph.variables import GradientList
 from rlgraph.core.ops.effects import stream_names
 from rlgraph.core.ops.random import Noise
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -136,6 +137,7 @@ class Plan:
         copies: outputs that share memory with a variable and must be copied.
         steps: segments, host calls, and loops and branches around such, in execution order.
         statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
+        kept: tensors that stay the backend's own between segments; all others are arrays there.
         page: writes the plan as source (see `source`); emission depends on plans, so a plan cannot import it.
     """
 
@@ -149,6 +151,7 @@ class Plan:
     steps: tuple[Step, ...]
     statistics: Mapping[str, float | int]
     page: Callable[[Plan], str] = field(repr=False)
+    kept: frozenset[Leaf] = frozenset()
 
     @property
     def inputs(self) -> tuple[tuple[Leaf, TensorSpec], ...]:
@@ -209,6 +212,12 @@ def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[
                 if isinstance(spec, TensorSpec):
                     found[Leaf(ref.source, ref.path + path)] = spec
     return found
+
+
+def receives_derivatives(plan: Plan, segment: Segment) -> bool:
+    """Whether derivatives enter a segment, which so is the rest of an update: the step of an optimizer."""
+    sources = (leaf.source for leaf, _ in segment.inputs)
+    return any(isinstance(plan.built.values[source], GradientList) for source in sources)
 
 
 def size_of(nodes: Iterable[Node]) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
+
+import numpy as np
 
 from rlgraph.core.backend import Backend
 from rlgraph.core.collectives import Collective
@@ -15,6 +17,7 @@ from rlgraph.core.errors import CapabilityError, RLGraphError, nearest
 from rlgraph.core.graph import Plan, link, make_plan
 from rlgraph.core.graph.call_fusion import FusedCall, fuse
 from rlgraph.core.graph.passes.draws_ahead import draw_ahead, draws_left
+from rlgraph.core.graph.passes.kept_tensors import kept_tensors
 from rlgraph.core.graph.passes.replica_copies import Replication
 from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
 from rlgraph.core.random_streams import RandomStreams
@@ -33,12 +36,14 @@ class Lowered:
     Attributes:
         plan: the plan.
         segments: name of a segment -> what the backend made of it.
+        receive: what makes a tensor of an array where these stay tensors between segments; None: nowhere.
         storage: the variables on which they run.
     """
 
     plan: Plan
     segments: Mapping[str, Program]
     storage: Storage
+    receive: Callable[[np.ndarray], Any] | None = None
 
 
 class Programs:
@@ -177,7 +182,11 @@ class Programs:
 
     def _lower(self, plan: Plan, backend: Backend, storage: Storage) -> Lowered:
         backend.require(plan)
-        return Lowered(plan, {s.name: backend.lower(plan, s, storage) for s in plan.segments}, storage)
+        receive = backend.receive(plan)
+        if receive is not None:
+            plan = replace(plan, kept=kept_tensors(plan))
+        lowered = {segment.name: backend.lower(plan, segment, storage) for segment in plan.segments}
+        return Lowered(plan, lowered, storage, receive)
 
     def _link(self, lowered: Lowered, streams: RandomStreams | None = None) -> Program:
         drawn, storage = self.guarded.storage.streams if streams is None else streams, lowered.storage
@@ -189,6 +198,7 @@ class Programs:
             partial(self.guarded.guard, storage=storage),
             drawn.__getitem__,
             self.group,
+            lowered.receive,
         )
         if not isinstance(storage, BorrowedStorage):
             return program

@@ -55,6 +55,7 @@ def emit_driver(
     guard: Callable[[FlatStep], Any] = lambda step: None,
     stream: Callable[[str], Any] = lambda name: None,
     group: LearnerGroup | None = None,
+    receive: Callable[[np.ndarray], Any] | None = None,
 ) -> SourceFunction:
     """The function a caller of the API method runs: checks inputs, calls host functions and segments.
 
@@ -66,6 +67,7 @@ def emit_driver(
         guard: the context manager in which a step runs, if it needs one.
         stream: name -> the NumPy generator from which a `DrawStep` draws.
         group: how this learner reaches the others; None: a plan with collectives is shown, not run.
+        receive: makes the backend's tensor of an argument that stays one; None: there are no such tensors.
     """
     built = plan.built
     method = built.graph.methods[plan.name]
@@ -88,6 +90,7 @@ def emit_driver(
         sized = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
         _emit_sizes(function, plan.name, sized, InputError)
     with _together(function, plan, group):
+        steps.emit_tensors(receive)
         steps.emit(plan.steps)
         result = _driver_expression(plan, plan.results, function)
         function.lines.append(f"return {result}" if result != "()" else "return None")
@@ -129,6 +132,7 @@ class _Steps:
     ):
         self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
         self.guard, self.stream, self.group = guard, stream, group
+        self.tensors: dict[Leaf, str] = {}
         text = partial(_driver_expression, plan, function=function)
         self.writer = Writer(function, plan.built, text, self._copied, self._copied, self._stack)
 
@@ -147,6 +151,15 @@ class _Steps:
         call = f"{name}({', '.join(map(self.function.local, given))})"
         with self._guarded(HostStep(node, frozenset())):
             self.function.lines.extend([f"if {call}:", "    return None"])
+
+    def emit_tensors(self, receive: Callable[[np.ndarray], Any] | None) -> None:
+        """Convert the arguments that segments use repeatedly; host functions get the arrays."""
+        for leaf, _ in self.plan.inputs:
+            if receive is not None and leaf in self.plan.kept:
+                name = self.function.local(leaf)
+                self.tensors[leaf] = self.function.fresh(f"{name}_tensor")
+                to_tensor = self.function.share("to_tensor", receive)
+                self.function.lines.append(f"{self.tensors[leaf]} = {to_tensor}({name})")
 
     def emit(self, steps: Sequence[Step]) -> None:
         for step in steps:
@@ -195,7 +208,7 @@ class _Steps:
         function = self.function
         outputs = "".join(f"{function.local(leaf)}, " for leaf, _ in segment.outputs)
         name = function.bind(segment.name, self.lowered[segment.name])
-        inputs = ", ".join(function.local(leaf) for leaf, _ in segment.inputs)
+        inputs = ", ".join(self.tensors.get(leaf) or function.local(leaf) for leaf, _ in segment.inputs)
         call = f"{name}({inputs})"
         line = f"{outputs.rstrip()} = {call}" if outputs else call
         if not any(_is_bounded(spec) for _, spec in segment.inputs):

@@ -94,7 +94,8 @@ class _SegmentEmitter:
         return self.function
 
     def _emit_body(self) -> None:
-        received = [(name, self.dialect.receive(name)) for name in self.function.parameters]
+        inputs = (leaf for leaf, _ in self.segment.inputs if leaf not in self.plan.kept)
+        received = [(name, self.dialect.receive(name)) for name in map(self.function.local, inputs)]
         self.function.lines.extend(f"{name} = {text}" for name, text in received if text != name)
         if self.dialect.arrive is not None:
             self._emit_arrivals(self.dialect.arrive)
@@ -121,7 +122,8 @@ class _SegmentEmitter:
         text = self._flat(Ref(leaf.source, leaf.path))
         # An exported segment may hand an input on.
         sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
-        return self.dialect.give(self.detach(text) if sliced else text)
+        text = self.detach(text) if sliced else text
+        return text if leaf in self.plan.kept else self.dialect.give(text)
 
     # Nodes.
 
