@@ -81,8 +81,8 @@ class LearnerGroup:
                     sums[i] = flat[place].reshape(shapes[i])
             for i in large:
                 sums[i] = all_reduce(arrays[i])
-                if (by := divided_by[i]) is not None:
-                    sums[i] /= max(flat[end + by], 1.0)
+                if (number := divided_by[i]) is not None:
+                    sums[i] /= max(flat[end + number], 1.0)
             return sums
 
         return reduce
