@@ -1,4 +1,5 @@
-"""The registry of plug-ins: backends, components, agents, environments, executors, conformance suites.
+"""The registry of plug-ins: backends, components, agents, environments, executors, engines, collectives,
+conformance suites.
 
 A plug-in is an entry point of an installed distribution. Listing reads names only. A plug-in is imported when it is
 first used, and a broken one does not affect others. An entry point that needs an extra of its distribution names it in
@@ -33,6 +34,7 @@ GROUPS = {
     "rlgraph.environments": "environment",
     "rlgraph.executors": "executor",
     "rlgraph.engines": "engine",
+    "rlgraph.collectives": "collective",
     "rlgraph.conformance": "conformance suite",
 }
 
@@ -49,6 +51,11 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
     "rlgraph.executors": dict.fromkeys(("apex", "impala", "sync_batch"), "rlgraph-dist"),
     "rlgraph.engines": {"in_process": "rlgraph-dist", "ray": "rlgraph-dist"},
+    "rlgraph.collectives": {
+        **dict.fromkeys(("gloo", "nccl", "torch_distributed"), "rlgraph-torch"),
+        "horovod": "rlgraph-dist",
+        "tensorflow": "rlgraph-tf",
+    },
 }
 
 #: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.
