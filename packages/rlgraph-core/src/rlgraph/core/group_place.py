@@ -102,5 +102,7 @@ def collective_class(spec: Any) -> tuple[type[Collective], dict[str, Any]]:
     timeout = options.get("timeout", TIMEOUT)
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise SpecError(f"expected seconds > 0, given {timeout!r}", path=f"{where}.timeout")
-    kind: type[Collective] = registry("rlgraph.collectives").load(given["type"], where=where)
+    known = registry("rlgraph.collectives")
+    kind: type[Collective] = known.load(given["type"], where=where)
+    known.plugin(given["type"]).require("collective", where)
     return kind, options

@@ -81,6 +81,10 @@ OTHER_NAMES = {
 OTHER_ENDINGS = {"rlgraph.components": ("layer", "optimizer")}
 
 
+#: What ``pip install`` cannot build: distribution -> the command that does.
+BUILT = {"horovod": "python -m rlgraph.execution.horovod.build"}
+
+
 @dataclass(frozen=True)
 class Plugin:
     """One registered name.
@@ -119,7 +123,23 @@ class Plugin:
     @property
     def install(self) -> str:
         """The command that installs what is missing; empty if nothing is."""
-        return f"pip install '{self.distribution}[{','.join(self.extras)}]'" if self.missing else ""
+        missing = self.missing
+        if not missing:
+            return ""
+        built = [BUILT[name] for name in missing if name in BUILT]
+        return " && ".join(built) or f"pip install '{self.distribution}[{','.join(self.extras)}]'"
+
+    def require(self, kind: str, where: str = "") -> None:
+        """Find out whether all that its extras require is installed.
+
+        Raises:
+            PluginError: something is not; says what to run.
+        """
+        if self.missing:
+            raise PluginError(
+                f"{where}: {kind} {self.name!r} needs {', '.join(self.missing)}, which is not installed: "
+                f"{self.install}"
+            )
 
     def _required(self) -> Iterator[str]:
         """The distributions that the extras require."""
@@ -205,6 +225,10 @@ class Registry:
         """Known names that are not registered, each with the distribution that brings it."""
         known = KNOWN_DISTRIBUTIONS.get(self.group, {})
         return {name: known[name] for name in sorted(known) if name not in self}
+
+    def plugin(self, name: str) -> Plugin:
+        """The plug-in registered as `name`, the first if there are several; imports nothing."""
+        return self._plugins[_key(name)][0]
 
     def __contains__(self, name: str) -> bool:
         return _key(name) in self._plugins

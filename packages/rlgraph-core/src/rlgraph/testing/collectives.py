@@ -61,6 +61,7 @@ def _values(rank: int, size: int, dtype: str) -> np.ndarray:
 
 def _member(spec: Any, rank: int, size: int, address: str, scenario: str) -> dict[str, Any]:
     """What one learner saw."""
+    collective_class(spec)  # imports a framework, perhaps
     began = time.monotonic()
     try:
         collective = make_collective(spec, Place(rank, size, address))

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
+import torch.distributed
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.group_collective import GroupCollective
+
+#: Without types: what is used of it is not declared as exported.
+dist: Any = torch.distributed
 
 
 class GlooCollective(GroupCollective):
