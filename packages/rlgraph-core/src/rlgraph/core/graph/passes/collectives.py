@@ -174,8 +174,8 @@ def _needed(
             )
         if own.writes or own.host:
             raise BuildError(
-                f"{label(span[-1])}: it needs {label(other)}, which would be called before the loss of {label(node)} is "
-                "computed, and writes, draws or calls Python: call it earlier"
+                f"{label(span[-1])}: it needs {label(other)}, which would run before the loss of {label(node)}, "
+                "and writes, draws or calls Python: call it earlier"
             )
         needed |= _operands(other)
         moved.insert(0, other)
