@@ -48,7 +48,7 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.conformance": {"agent": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
     "rlgraph.executors": dict.fromkeys(("apex", "impala", "sync_batch"), "rlgraph-dist"),
-    "rlgraph.engines": {"in_process": "rlgraph-dist", "ray": "rlgraph-dist"},
+    "rlgraph.engines": dict.fromkeys(("distributed_tf", "in_process", "ray"), "rlgraph-dist"),
 }
 
 #: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.
