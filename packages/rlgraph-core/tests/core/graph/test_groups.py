@@ -295,6 +295,23 @@ def test_another_method_is_refused(trainer):
                 call.result()
 
 
+def test_methods_in_another_order_are_refused(trainer):
+    executors = group_of(Root.step, Root.step, backend=trainer, other=Root.step)
+    rows = np.ones((2, 3), np.float32)
+    for method in ("run", "other"):
+        together(executors, method, [rows, rows])
+    with ThreadPoolExecutor(2) as pool:
+        calls = [
+            pool.submit(executor.execute, method, rows)
+            for executor, method in zip(executors, ("run", "other"), strict=True)
+        ]
+        for call in calls:
+            with pytest.raises(
+                CollectiveError, match=r"it adds up \w+, .* the same methods in the same order"
+            ):
+                call.result()
+
+
 def test_threads_of_a_learner_come_one_after_the_other(trainer):
     executors = group_of(epochs, epochs, backend=trainer)
     rows = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
