@@ -323,14 +323,20 @@ def test_threads_of_a_learner_come_one_after_the_other(trainer):
     assert np.array_equal(first, second)
 
 
-def test_set_weights_waits_for_the_end_of_an_update(trainer):
+@pytest.mark.parametrize("flat", [False, True])
+def test_set_weights_waits_for_the_end_of_an_update(trainer, flat):
     executors = group_of(Root.step, Root.step, backend=trainer)
     rows = np.ones((2, 3), np.float32)
     together(executors, "run", [rows, rows])
     waits, comes = threading.Thread(target=executors[0].execute, args=("run", rows)), threading.Event()
 
+    weights = executors[0].flat_weights(["run"])
+
     def write():
-        executors[0].set_weights({"line/weights": np.full(3, 7.0)})
+        if flat:
+            weights.set({name: np.full_like(array, 7.0) for name, array in weights.get().items()})
+        else:
+            executors[0].set_weights({"line/weights": np.full(3, 7.0)})
         comes.set()
 
     waits.start()  # the other learner is not there yet
