@@ -204,7 +204,7 @@ def test_what_cannot_be_added_up():
     def derivatives(self, x):
         return all_reduce({"all": gradients(self.loss(x), self.line.variables())})
 
-    refused(derivatives, "only floats, or the result of gradients")
+    refused(derivatives, "what gradients.* returns is a sum over all learners already")
 
 
 def test_a_number_needs_a_group():
