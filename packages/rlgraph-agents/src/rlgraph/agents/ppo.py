@@ -74,9 +74,8 @@ class PPO(ActorCritic):
         return {**self.epochs.run(self.step, records, computed, time_percentage, ahead), **metrics}
 
     def _standardized(self, columns: Callable[[str], Any]) -> dict[str, Any]:
-        advantages = "advantages" if self.intrinsic is None else "policy_advantages"
         standardize = self.loss.standardize.standardize_columns
-        return {"policy_advantages": standardize(columns(advantages), columns("weights"))}
+        return {"policy_advantages": standardize(columns("advantages"), columns("weights"))}
 
     @rlgraph_api
     def step(self, records: Any, time_percentage: Any = None) -> Any:

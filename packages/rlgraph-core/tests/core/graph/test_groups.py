@@ -31,6 +31,7 @@ from rlgraph.core.graph import make_plan
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.passes.kept_tensors import kept_tensors
 from rlgraph.core.graph.plan import CollectiveStep, LoopStep, Segment
+from rlgraph.draw import draw
 from rlgraph.spaces import FloatBox, IntBox
 
 pytestmark = pytest.mark.filterwarnings("ignore:component (optimizer|line) is part of root")
@@ -129,6 +130,11 @@ def test_derivative_and_loss_are_one_call_between_two_segments():
     assert loss.number == derivatives.number is not None
     assert "in 2 segments, 0 host calls and 2 sums over all learners between them" in plan.source
     assert f"(v{loss.id}, v{derivatives.id},) = all_reduce(" in plan.source
+
+
+def test_drawings_show_sums():
+    text = draw(build(assemble(root_of(Root.step), SPACES, in_group=True), SPACES)).text()
+    assert "line.total -> all_reduce: float32[]" in text and "(gradients, all_reduce, _apply)" in text
 
 
 def test_a_loop_around_sums_runs_in_python_and_its_argument_is_converted_once():
