@@ -19,6 +19,7 @@ from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.statistics import Statistics
 from rlgraph.core import (
     AssemblyError,
+    Collective,
     ExecutionSpec,
     InputError,
     NumericalError,
@@ -40,6 +41,7 @@ class Learner:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`; seed and dtype are those of `spec`.
         acting: who acts on its weights, see ``act_on`` of `rlgraph.core.ExecutionSpec`.
+        collective: its place in a group of learners, whose updates are one on the records of all; None: it is alone.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Learner:
         backend: str | None = None,
         execution_spec: ExecutionSpec | None = None,
         acting: str = "backend",
+        collective: Collective | None = None,
     ):
         self.spec, self.graph = spec, spec.make_graph(experience)
         #: What it learns from.
@@ -78,6 +81,7 @@ class Learner:
                 acting_methods=acting_methods,
                 act_on=acting,
             ),
+            collective=collective,
         )
         self._weights = self.executor.flat_weights(self.graph.acting_methods)
         #: Those of the last message.

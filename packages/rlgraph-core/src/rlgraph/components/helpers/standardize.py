@@ -7,15 +7,15 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.per_item_checks import check_items
-from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.core.functional.weighting import number_of_items, without_garbage
+from rlgraph.core import Component, all_reduce, graph_fn, in_group, rlgraph_api
+from rlgraph.core.functional.weighting import number_of_items, weighted_sum, without_garbage
 from rlgraph.spaces import Space
 
 
 class Standardize(Component):
     """``(x - mean) / (deviation + epsilon)``: the numbers of a batch get mean 0 and deviation 1.
 
-    The deviation is that of the population.
+    The deviation is that of the population. In a group of learners the batch is that of all.
 
     Args:
         epsilon: added to the deviation.
@@ -43,9 +43,13 @@ class Standardize(Component):
             weights: as `values`; an item of weight 0 does not count, whatever is in it, and becomes 0. How far a weight
                 is above 0 does not matter. Default: all items count.
         """
-        total, number = self._sum(values, weights)
+        if in_group():
+            total, number = all_reduce(self._part(values, weights))
+            number = self._at_least_one(number)
+        else:
+            total, number = self._sum(values, weights)
         centered, squares = self._centered(values, total, number, weights)
-        return self._scaled(centered, squares, number)
+        return self._scaled(centered, all_reduce(squares), number)
 
     @graph_fn(returns=2)
     def _sum(self, ops: Any, values: Any, weights: Any = None) -> Any:
@@ -53,6 +57,15 @@ class Standardize(Component):
         if weights is None:
             return ops.sum(values), ops.sum(ops.ones_like(values))
         return ops.sum(without_garbage(ops, values, weights)), number_of_items(ops, weights)
+
+    @graph_fn(returns=2)
+    def _part(self, ops: Any, values: Any, weights: Any = None) -> Any:
+        """As `_sum`, of the items of one learner, which may be none."""
+        return weighted_sum(ops, values, None if weights is None else ops.astype(weights, "bool"))
+
+    @graph_fn
+    def _at_least_one(self, ops: Any, number: Any) -> Any:
+        return ops.maximum(number, 1.0)
 
     @graph_fn(returns=2)
     def _centered(self, ops: Any, values: Any, total: Any, number: Any, weights: Any = None) -> Any:

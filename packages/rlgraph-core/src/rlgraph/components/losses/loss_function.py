@@ -14,11 +14,11 @@ from rlgraph.components.losses.per_item_checks import (
     check_parts,
     time_axis_of,
 )
-from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, Component, SpecError, all_reduce, graph_fn, in_group, rlgraph_api
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.functional.supervised import sequence_mask
-from rlgraph.core.functional.weighting import weighted_mean, without_garbage
+from rlgraph.core.functional.weighting import weighted_mean, weighted_sum, without_garbage
 from rlgraph.spaces import Space
 
 
@@ -65,24 +65,49 @@ class LossFunction(Component):
     @rlgraph_api(must_be_complete=False)
     def loss_average(self, loss_per_item: Any = None, weights: Any = None) -> Any:
         """The mean, as `loss` takes it: ``loss_per_item [B], weights [B] -> []``."""
-        return None if loss_per_item is None else self._average(loss_per_item, weights)
+        return None if loss_per_item is None else self.means({"loss": loss_per_item}, weights)["loss"]
+
+    def means(self, items: Mapping[str, Any], weights: Any = None) -> dict[str, Any]:
+        """The means [] of numbers per item, by name, over the batches of all learners; for use in API methods."""
+        if in_group():
+            totals = {
+                name: self._sum_and_number(x, weights, name in self.measures) for name, x in items.items()
+            }
+            return {name: all_reduce(*total) for name, total in totals.items()}
+        return {
+            name: self._measure(x, weights) if name in self.measures else self._average(x, weights)
+            for name, x in items.items()
+        }
 
     @graph_fn
     def _average(self, ops: Any, loss_per_item: Any, weights: Any = None) -> Any:
-        self._check_rank(loss_per_item, weights)
-        if self.time_axis is None or self.average_time_steps:
-            return weighted_mean(ops, loss_per_item, weights)
-        if weights is None:
-            return ops.mean(ops.sum(loss_per_item, axis=self.time_axis))
-        steps = ops.astype(weights, "float") * without_garbage(ops, loss_per_item, weights)
-        has_steps = ops.max(ops.astype(ops.astype(weights, "bool"), "float"), axis=self.time_axis)
-        return weighted_mean(ops, ops.sum(steps, axis=self.time_axis), has_steps)
+        return weighted_mean(ops, *self._averaged(ops, loss_per_item, weights))
 
     @graph_fn
     def _measure(self, ops: Any, per_item: Any, weights: Any = None) -> Any:
         """The mean of the items that count, ``[B], [B] -> []``."""
+        return weighted_mean(ops, *self._measured(ops, per_item, weights))
+
+    @graph_fn(returns=2)
+    def _sum_and_number(self, ops: Any, per_item: Any, weights: Any = None, measured: bool = False) -> Any:
+        """What `_average`, or `_measure`, divides, and by what: ``[B], [B] -> [], []``."""
+        counted = self._measured if measured else self._averaged
+        return weighted_sum(ops, *counted(ops, per_item, weights))
+
+    def _averaged(self, ops: Any, per_item: Any, weights: Any) -> tuple[Any, Any]:
+        """The numbers whose mean is the loss, and their weights: of steps or of sequences."""
         self._check_rank(per_item, weights)
-        return weighted_mean(ops, per_item, None if weights is None else ops.astype(weights, "bool"))
+        if self.time_axis is None or self.average_time_steps:
+            return per_item, weights
+        if weights is None:
+            return ops.sum(per_item, axis=self.time_axis), None
+        steps = ops.astype(weights, "float") * without_garbage(ops, per_item, weights)
+        has_steps = ops.max(ops.astype(ops.astype(weights, "bool"), "float"), axis=self.time_axis)
+        return ops.sum(steps, axis=self.time_axis), has_steps
+
+    def _measured(self, ops: Any, per_item: Any, weights: Any) -> tuple[Any, Any]:
+        self._check_rank(per_item, weights)
+        return per_item, None if weights is None else ops.astype(weights, "bool")
 
     def _check_rank(self, per_item: Any, weights: Any) -> None:
         if len(per_item.shape) != (self.item_rank if weights is None else len(weights.shape)):
@@ -171,10 +196,7 @@ def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
                 f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of these with the key "
                 "'loss', given nothing of the kind"
             )
-        means = {
-            name: self._measure(x, weights) if name in self.measures else self._average(x, weights)
-            for name, x in items.items()
-        }
+        means = self.means(items, weights)
         kept = items["loss"] if weights is None else self._without_garbage(items["loss"], weights)
         return {**means, "loss_per_item": kept}
 

@@ -27,6 +27,17 @@ def number_of_items(ops: Any, weights: Tensor) -> Tensor:
     return ops.maximum(ops.sum(ops.astype(ops.astype(weights, "bool"), "float")), 1.0)
 
 
+def weighted_sum(ops: Any, losses: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """``sum_i w_i L_i``, and how many weights are above 0, maybe none: ``losses [...], weights [...] -> [], []``.
+
+    The parts of `weighted_mean`, for a batch that several learners share.
+    """
+    if weights is None:
+        return ops.sum(losses), ops.sum(ops.ones_like(losses))
+    total = ops.sum(ops.astype(weights, "float") * without_garbage(ops, losses, weights))
+    return total, ops.sum(ops.astype(ops.astype(weights, "bool"), "float"))
+
+
 def weighted_mean(ops: Any, losses: Tensor, weights: Tensor | None = None) -> Tensor:
     """``sum_i w_i L_i / n``, n the number of weights above 0: ``losses [...], weights [...] -> []``; 0 without items.
 

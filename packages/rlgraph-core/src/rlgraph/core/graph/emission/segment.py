@@ -65,7 +65,7 @@ class _SegmentEmitter:
         nodes = list(walk_nodes(segment.nodes))
         # Each result of these has one name; of all other values the leaves have names.
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
-        self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
+        self.sliced = plan.sliced
         self.data = {output for output in plan.data if output.node in {node.id for node in nodes}}
         self.in_slice = False
         self.depth = 1  # of the API calls that are open, the root's own one among them
@@ -94,7 +94,8 @@ class _SegmentEmitter:
         return self.function
 
     def _emit_body(self) -> None:
-        received = [(name, self.dialect.receive(name)) for name in self.function.parameters]
+        inputs = (leaf for leaf, _ in self.segment.inputs if leaf not in self.plan.kept)
+        received = [(name, self.dialect.receive(name)) for name in map(self.function.local, inputs)]
         self.function.lines.extend(f"{name} = {text}" for name, text in received if text != name)
         if self.dialect.arrive is not None:
             self._emit_arrivals(self.dialect.arrive)
@@ -121,7 +122,8 @@ class _SegmentEmitter:
         text = self._flat(Ref(leaf.source, leaf.path))
         # An exported segment may hand an input on.
         sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
-        return self.dialect.give(self.detach(text) if sliced else text)
+        text = self.detach(text) if sliced else text
+        return text if leaf in self.plan.kept else self.dialect.give(text)
 
     # Nodes.
 

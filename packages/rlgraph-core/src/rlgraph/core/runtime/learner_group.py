@@ -1,0 +1,135 @@
+"""The group of a graph executor: programs that add up arrays over all learners, in the same order on all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.collectives import Collective
+from rlgraph.core.errors import CollectiveError
+from rlgraph.core.graph.nodes import label
+from rlgraph.core.graph.plan import BranchStep, CollectiveStep, LoopStep, Plan, Step, tensor_leaves
+from rlgraph.core.runtime.locks import Locks
+
+#: Held while a plan with collectives runs. It comes before all other locks in the order of their names.
+LOCK = "collective"
+#: Arrays of at most that many numbers are copied into one call: a call costs more.
+SMALL = 2**15
+
+
+class LearnerGroup:
+    """What the programs of one learner need to run together with those of the others.
+
+    Args:
+        collective: how the learner reaches the others.
+        locks: those of its executor.
+    """
+
+    def __init__(self, collective: Collective, locks: Locks):
+        self.collective, self._locks = collective, locks
+
+    def together(self, plan: Plan) -> AbstractContextManager[Any]:
+        """What a whole plan with collectives runs in: no other such plan, and no writer of weights, beside it.
+
+        Before the first call the learners compare their collectives, since a provider may add up arrays that do not
+        belong together without a word.
+
+        Raises:
+            CollectiveError: theirs differ; names the first difference.
+        """
+        return _Together(self._locks.holding([LOCK]), lambda: agree(self.collective, plan))
+
+    def all_reduce(
+        self, arrays: Sequence[np.ndarray], numbers: Sequence[np.ndarray | None]
+    ) -> Sequence[np.ndarray]:
+        """The sums of arrays over all learners, each divided by the sum of its number [], if it has one.
+
+        Small arrays, and the numbers, are one call; a large flat one has its own and may be overwritten.
+        """
+        small = {id(a): a for a in (*arrays, *numbers) if a is not None and (a.size <= SMALL or a.ndim != 1)}
+        sums = dict(zip(small, self._sums(list(small.values())), strict=True)) if small else {}
+        means = list[np.ndarray]()
+        for array, number in zip(arrays, numbers, strict=True):
+            is_small = id(array) in sums
+            total = sums[id(array)] if is_small else self.collective.all_reduce(array)
+            if number is not None:
+                # A small one may be there twice.
+                out = np.empty_like(total) if is_small else total
+                total = np.divide(total, np.maximum(sums[id(number)], 1), out=out)
+            means.append(total)
+        return means
+
+    def _sums(self, arrays: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+        """The sums of arrays, in one call."""
+        flat, start = self.collective.all_reduce(np.concatenate([array.reshape(-1) for array in arrays])), 0
+        for array in arrays:
+            yield flat[start : start + array.size].reshape(array.shape)
+            start += array.size
+
+
+class _Together:
+    def __init__(self, lock: AbstractContextManager[Any], agree: Callable[[], None]):
+        self._lock, self._agree, self._agreed = lock, agree, False
+
+    def __enter__(self) -> None:
+        self._lock.__enter__()
+        if self._agreed:
+            return
+        try:
+            self._agree()
+            self._agreed = True
+        except BaseException:
+            self._lock.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, *error: Any) -> None:
+        self._lock.__exit__(*error)
+
+
+def agree(collective: Collective, plan: Plan) -> None:
+    """Check that all learners run the same collectives in the same order.
+
+    Raises:
+        CollectiveError: they do not; names the first difference and who has it.
+    """
+    lines = [f"the API method {plan.name!r}", *_lines(plan, plan.steps)]
+    messages = collective.all_gather(json.dumps(lines).encode())
+    if all(message == messages[0] for message in messages):
+        return
+    everyone = [json.loads(message) for message in messages]
+    place = next(i for i in range(max(map(len, everyone))) if len({_at(all_, i) for all_ in everyone}) > 1)
+    given: dict[str, list[str]] = {}
+    for rank, all_ in enumerate(everyone):
+        given.setdefault(_at(all_, place), []).append(str(rank))
+    shown = "; ".join(
+        f"learner{'s' * (len(ranks) > 1)} {', '.join(ranks)}: {line}" for line, ranks in given.items()
+    )
+    what = f"collective {place} of {plan.name!r}" if place else "the program"
+    raise CollectiveError(
+        f"the learners of the group of {collective.size} differ in {what}: {shown}. All must have the same "
+        "specification, and call the same methods in the same order"
+    )
+
+
+def _at(lines: Sequence[str], place: int) -> str:
+    return lines[place] if place < len(lines) else "nothing more"
+
+
+def _lines(plan: Plan, steps: Iterable[Step]) -> Iterator[str]:
+    """A line for each collective: kind, dtype, size, place; and one for each loop or branch around some."""
+    for step in steps:
+        if isinstance(step, LoopStep):
+            inside = list(_lines(plan, step.steps))
+            count = plan.built.value_of(step.node.count)
+            yield from [f"{label(step.node)}, {count} times", *inside, "its end"] if inside else ()
+        elif isinstance(step, BranchStep):
+            sides = [list(_lines(plan, side)) for side in (step.then, step.otherwise)]
+            if any(sides):
+                yield from [label(step.node), *sides[0], "otherwise", *sides[1], "its end"]
+        elif isinstance(step, CollectiveStep):
+            specs = tensor_leaves(plan.built, [e for n in step.nodes for e in (n.value, n.number)]).values()
+            yield f"all_reduce of {', '.join(map(str, specs))} at {', '.join(map(label, step.nodes))}"
