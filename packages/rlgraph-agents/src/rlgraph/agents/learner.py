@@ -24,7 +24,6 @@ from rlgraph.core import (
     ExecutionSpec,
     InputError,
     NumericalError,
-    SpecError,
     default_backend,
     executor_class,
 )

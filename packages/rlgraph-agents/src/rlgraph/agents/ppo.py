@@ -75,8 +75,9 @@ class PPO(ActorCritic):
 
     def _standardized(self, columns: Callable[[str], Any]) -> dict[str, Any]:
         advantages = "advantages" if self.intrinsic is None else "policy_advantages"
-        standardize = self.loss.standardize.standardize_columns
-        return {"policy_advantages": standardize(columns(advantages), columns("weights"))}
+        assert self.loss.standardize is not None
+        standardized = self.loss.standardize.standardize_columns(columns(advantages), columns("weights"))
+        return {"policy_advantages": standardized}
 
     @rlgraph_api
     def step(self, records: Any, time_percentage: Any = None) -> Any:
