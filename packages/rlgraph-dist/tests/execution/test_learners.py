@@ -105,7 +105,6 @@ def test_facts_that_differ_are_named_with_who_has_which(monkeypatch):
             lambda: make_agent("dqn", update_spec={"batch_size": 33}),
             r"update_spec.batch_size: expected a multiple of 2, .* given 33",
         ),
-        (lambda: make_agent(normalize_states=True), r"leave out normalize_states and scale_rewards"),
         (lambda: make_agent().learn(100, num_envs=3), r"num_envs: expected a multiple of 2, .* given 3"),
         (
             lambda: make_agent().learn(100, env=make_environment("CartPole-v1")),
