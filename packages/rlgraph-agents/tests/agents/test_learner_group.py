@@ -15,7 +15,7 @@ from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO
 from rlgraph.agents.sac import SAC
 from rlgraph.components import IterativeOptimization
-from rlgraph.core import memory_group
+from rlgraph.core import AssemblyError, memory_group
 from rlgraph.core.ops import leaves_of
 from rlgraph.spaces import FloatBox, IntBox, Tuple
 
@@ -156,3 +156,12 @@ def test_two_learners_are_one_on_the_whole_batch(case, backend, monkeypatch, exe
                 else [each[name] for each in parts]
             )
             assert all(np.allclose(number, each, rtol=0, atol=1e-10) for each in together), name
+
+
+def test_intrinsic_rewards_are_refused():
+    parts = make_parts(PPO, FloatBox(shape=(3,)), CATEGORY, network_spec=LAYERS, intrinsic_reward="rnd")
+    (alone,) = memory_group(1)
+    with pytest.raises(
+        AssemblyError, match="ppo/intrinsic-reward: a group of learners has no intrinsic rewards"
+    ):
+        Learner(*parts[:2], "numpy", parts[2], collective=alone)
