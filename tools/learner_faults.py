@@ -3,10 +3,10 @@
 
     python3 tools/learner_faults.py --kills 40
 
-A run of PPO on CartPole has two learners. One of them is killed (SIGKILL) at a random moment: learner 0, which has the run,
-or learner 1. Within the limit the other must have ended; learner 0 names learner 1 in its error. Then the run is resumed
-from its last checkpoint, in turn with two learners and with one, and the next one is killed. At the end the run is resumed
-to its last step, and must have learned. No process may be left. Exit code 1 if anything is wrong.
+A run of PPO on CartPole has two learners. One of them is killed (SIGKILL) at a random moment: learner 0, which has the
+run, or learner 1. Within the limit the other must have ended; learner 0 names learner 1 in its error. Then the run is
+resumed from its last checkpoint, and the next one is killed. At the end the run is resumed to its last step, and must
+have learned. No process may be left. Exit code 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ def main() -> int:
     parser.add_argument("--collective", default="gloo")
     parser.add_argument("--backend", default="torch")
     options = parser.parse_args()
+    options.steps = max(10_000 * options.kills, 60_000)
     draws, problems = random.Random(options.seed), []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
         for number in range(options.kills):
-            problem = _kill_one(folder, draws, number, options)
+            problem = _kill_one(folder, draws, options)
             problems += [problem] if problem else []
             print(f"kill {number + 1}: {problem or 'ended, named'}", flush=True)
         problems += _finish(folder, options)
@@ -47,7 +48,7 @@ def main() -> int:
     return int(bool(problems))
 
 
-def _command(folder: Path, number: int, options: argparse.Namespace) -> list[str]:
+def _command(folder: Path, options: argparse.Namespace) -> list[str]:
     group = ["--set", "agent.execution_spec.learners=2"]
     rlgraph = [sys.executable, "-m", "rlgraph.cli"]
     if (folder / "config.json").exists():
@@ -63,7 +64,7 @@ def _command(folder: Path, number: int, options: argparse.Namespace) -> list[str
             "--backend",
             options.backend,
             "--steps",
-            "400000",
+            str(options.steps),
         ),
         *("--seed", "1", "--folder", str(folder), "--quiet", *group),
         *("--set", f"agent.execution_spec.collective={options.collective}"),
@@ -71,12 +72,10 @@ def _command(folder: Path, number: int, options: argparse.Namespace) -> list[str
     ]
 
 
-def _kill_one(folder: Path, draws: random.Random, number: int, options: argparse.Namespace) -> str:
+def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -> str:
     """Starts or resumes the run and kills a learner; returns what was wrong."""
     before = _metrics(folder)
-    process = subprocess.Popen(
-        _command(folder, number, options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    process = subprocess.Popen(_command(folder, options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         began = time.monotonic()
         while _metrics(folder) == before:  # it trains when it has written its first report
@@ -130,7 +129,7 @@ def _is_alive(number: int) -> bool:
 
 def _finish(folder: Path, options: argparse.Namespace) -> list[str]:
     """Resumes the run to its end; returns what was wrong."""
-    done = subprocess.run(_command(folder, 0, options), capture_output=True, text=True, timeout=END)
+    done = subprocess.run(_command(folder, options), capture_output=True, text=True, timeout=END)
     if done.returncode:
         return [f"the last run failed: {(done.stdout + done.stderr)[-800:]}"]
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
