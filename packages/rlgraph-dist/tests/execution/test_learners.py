@@ -179,6 +179,12 @@ def test_a_killed_learner_is_named_within_seconds_and_none_is_left():
     assert processes[1].poll() is not None
 
 
+@pytest.mark.slow
+def test_learners_are_actors_of_ray():
+    agent = make_agent(execution_spec={**IN_TWO, "launcher": "ray"})
+    assert agent.learn(128, num_envs=4).updates == 2
+
+
 PROGRAM = """
 import sys
 from rlgraph.agents import Agent
