@@ -1,4 +1,4 @@
-"""The processes of a program's actors and shards on Ray, found by their names in /proc (Linux)."""
+"""The processes of a program's actors and shards, found by their names in /proc (Linux)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-NAME = b"ray::_RayHost"
+#: What is in their command lines, on Ray and on distributed TensorFlow.
+NAMES = (b"ray::_RayHost", b"rlgraph.execution.distributed_tf\0--learner")
 
 
 def hosts() -> list[int]:
@@ -17,7 +18,8 @@ def hosts() -> list[int]:
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             parents[int(folder.name)] = int(fields[1])
-            if (folder / "cmdline").read_bytes().startswith(NAME):
+            command = (folder / "cmdline").read_bytes()
+            if any(name in command for name in NAMES):
                 began[int(folder.name)] = int(fields[19])
         except OSError:  # it ended meanwhile
             continue
