@@ -74,15 +74,9 @@ class PPO(ActorCritic):
         return {**self.epochs.run(self.step, records, computed, time_percentage, ahead), **metrics}
 
     def _standardized(self, columns: Callable[[str], Any]) -> dict[str, Any]:
-<<<<<<< HEAD
-        standardize = self.loss.standardize.standardize_columns
-        return {"policy_advantages": standardize(columns("advantages"), columns("weights"))}
-=======
-        advantages = "advantages" if self.intrinsic is None else "policy_advantages"
         assert self.loss.standardize is not None
-        standardized = self.loss.standardize.standardize_columns(columns(advantages), columns("weights"))
+        standardized = self.loss.standardize.standardize_columns(columns("advantages"), columns("weights"))
         return {"policy_advantages": standardized}
->>>>>>> main
 
     @rlgraph_api
     def step(self, records: Any, time_percentage: Any = None) -> Any:
