@@ -105,7 +105,6 @@ def test_facts_that_differ_are_named_with_who_has_which(monkeypatch):
             lambda: make_agent("dqn", update_spec={"batch_size": 33}),
             r"update_spec.batch_size: expected a multiple of 2, .* given 33",
         ),
-        (lambda: make_agent(normalize_states=True), r"leave out normalize_states and scale_rewards"),
         (lambda: make_agent().learn(100, num_envs=3), r"num_envs: expected a multiple of 2, .* given 3"),
         (
             lambda: make_agent().learn(100, env=make_environment("CartPole-v1")),
@@ -178,6 +177,12 @@ def test_a_killed_learner_is_named_within_seconds_and_none_is_left():
     assert time.monotonic() - when[0] < 10.0
     assert "learner 1 ended with status -9" in error.value.__notes__[0]
     assert processes[1].poll() is not None
+
+
+@pytest.mark.slow
+def test_learners_are_actors_of_ray():
+    agent = make_agent(execution_spec={**IN_TWO, "launcher": "ray"})
+    assert agent.learn(128, num_envs=4).updates == 2
 
 
 PROGRAM = """

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core.group_place import ADDRESS
+from rlgraph.core.group_place import ADDRESS, place_from_environment
 from rlgraph.core.membership import report_failure
 from rlgraph.execution.host import packed, unpacked
 
@@ -50,11 +50,10 @@ class ProcessLauncher:
             free.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{free.getsockname()[1]}"
         for rank in range(1, size):
-            place = {"RLGRAPH_RANK": str(rank), "RLGRAPH_SIZE": str(size), ADDRESS: address}
             with open(self._log(rank), "wb") as log:
                 self._processes[rank] = subprocess.Popen(
                     [sys.executable, "-m", "rlgraph.execution.learners", str(message)],
-                    env={**os.environ, **place},
+                    env={**os.environ, **place_of(rank, size, address)},
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     stdin=subprocess.DEVNULL,
@@ -92,21 +91,22 @@ class ProcessLauncher:
         return "\n".join(said)
 
 
-def main(message: str) -> int:
-    """The program of a learner that was started."""
-    rank, size, address = (
-        int(os.environ["RLGRAPH_RANK"]),
-        int(os.environ["RLGRAPH_SIZE"]),
-        os.environ[ADDRESS],
-    )
+def place_of(rank: int, size: int, address: str) -> dict[str, str]:
+    """What a learner's environment says of its place."""
+    return {"RLGRAPH_RANK": str(rank), "RLGRAPH_SIZE": str(size), ADDRESS: address}
+
+
+def run(message: bytes) -> int:
+    """Be the learner that a message describes, at the place that the environment says; its exit status."""
     try:
-        unpacked(Path(message).read_bytes())()
+        unpacked(message)()
     except Exception as error:
         traceback.print_exc()
-        report_failure(rank, size, address, f"{type(error).__name__}: {error}")
+        if (place := place_from_environment()) is not None:
+            report_failure(place.rank, place.size, place.address, f"{type(error).__name__}: {error}")
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(run(Path(sys.argv[1]).read_bytes()))
