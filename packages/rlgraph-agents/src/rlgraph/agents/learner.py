@@ -24,7 +24,6 @@ from rlgraph.core import (
     ExecutionSpec,
     InputError,
     NumericalError,
-    SpecError,
     default_backend,
     executor_class,
 )
@@ -115,13 +114,8 @@ class Learner:
         #: What it publishes besides weights; None: nothing.
         self.statistics: Statistics | None = None
         if self.graph.normalize is not None or self.graph.scale_rewards is not None:
-            if self.group is not None:
-                raise SpecError(
-                    "each learner would have statistics of its own states: leave out normalize_states and "
-                    "scale_rewards, or train with one learner",
-                    path="execution_spec.learners",
-                )
-            self.statistics = Statistics(self.graph, self.state_space, spec.scale_rewards or 0.0)
+            discount = spec.scale_rewards or 0.0
+            self.statistics = Statistics(self.graph, self.state_space, discount, collective)
         #: What takes in the steps of this process's own actor.
         self._own = self._writer(OWN)
         self._due = {name: self._interval(name) for name in algorithm.schedule}
@@ -340,7 +334,8 @@ class Learner:
 
     def count(self, fragment: Fragment) -> None:
         """Count the steps of a fragment, whose records are kept here or elsewhere."""
-        self.steps += int(fragment.valid.sum())
+        alone = self.group is None
+        self.steps += int(fragment.valid.sum()) if alone else fragment.valid.size * self._learners
         if self.statistics is not None:
             for step in fragment.steps():
                 self.statistics.add(step, fragment.origin.actor)

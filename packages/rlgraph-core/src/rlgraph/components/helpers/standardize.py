@@ -8,7 +8,12 @@ from typing import Any
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.per_item_checks import check_items
 from rlgraph.core import Component, all_reduce, graph_fn, in_group, rlgraph_api
-from rlgraph.core.functional.weighting import number_of_items, weighted_sum, without_garbage
+from rlgraph.core.functional.weighting import (
+    number_of_items,
+    part_of_number,
+    weighted_sum,
+    without_garbage,
+)
 from rlgraph.spaces import Space
 
 
@@ -51,6 +56,25 @@ class Standardize(Component):
         centered, squares = self._centered(values, total, number, weights)
         return self._scaled(centered, all_reduce(squares), number)
 
+    @rlgraph_api
+    def standardize_columns(self, columns: Any, column_weights: Any) -> Any:
+        """``[..., K] -> [..., K]``: as `standardize` of each column, with one sum over learners for all of them."""
+        totals, numbers = all_reduce(self._parts(columns, column_weights))
+        centered, squares = self._columns_centered(columns, totals, numbers, column_weights)
+        return self._scaled(centered, all_reduce(squares), self._at_least_one(numbers))
+
+    @graph_fn(returns=2)
+    def _parts(self, ops: Any, columns: Any, weights: Any) -> Any:
+        """As `_part` of each column: ``[..., K], [..., K] -> [K], [K]``."""
+        counted = ops.astype(ops.astype(weights, "bool"), "float")
+        return _of_columns(ops, without_garbage(ops, columns, weights)), _of_columns(ops, counted)
+
+    @graph_fn(returns=2)
+    def _columns_centered(self, ops: Any, columns: Any, totals: Any, numbers: Any, weights: Any) -> Any:
+        """As `_centered` of each column: ``[..., K], [K], [K], [..., K] -> [..., K], [K]``."""
+        centered = without_garbage(ops, columns - totals / ops.maximum(numbers, 1.0), weights)
+        return centered, _of_columns(ops, ops.square(centered))
+
     @graph_fn(returns=2)
     def _sum(self, ops: Any, values: Any, weights: Any = None) -> Any:
         """The sum of the numbers, and how many they are: ``[B], [B] -> [], []``."""
@@ -61,7 +85,8 @@ class Standardize(Component):
     @graph_fn(returns=2)
     def _part(self, ops: Any, values: Any, weights: Any = None) -> Any:
         """As `_sum`, of the items of one learner, which may be none."""
-        return weighted_sum(ops, values, None if weights is None else ops.astype(weights, "bool"))
+        counted = None if weights is None else ops.astype(weights, "bool")
+        return weighted_sum(ops, values, counted), part_of_number(ops, values, counted)
 
     @graph_fn
     def _at_least_one(self, ops: Any, number: Any) -> Any:
@@ -78,3 +103,10 @@ class Standardize(Component):
     @graph_fn
     def _scaled(self, ops: Any, centered: Any, squares: Any, number: Any) -> Any:
         return centered / (ops.sqrt(squares / number) + self.epsilon)
+
+
+def _of_columns(ops: Any, values: Any) -> Any:
+    """The sums ``[K]`` of ``[..., K]``."""
+    for _ in range(len(values.shape) - 1):
+        values = ops.sum(values, axis=0)
+    return values

@@ -61,9 +61,7 @@ def infer_collective(node: Collective, value: Value, number: Value) -> tuple[tup
     for path, leaf in () if isinstance(value, GradientList) else leaves(value):
         where = f"{label(node)}(value{''.join(f'[{key!r}]' for key in path)})"
         if not (isinstance(leaf, TensorSpec) and leaf.is_float):
-            raise BuildError(
-                f"{where}: only floats, or the result of gradients(...) alone, are added up, given {describe(leaf)}"
-            )
+            raise BuildError(f"{where}: only floats are added up, given {describe(leaf)}")
         if not all(isinstance(size, int) for size in leaf.shape):
             raise BuildError(
                 f"{where}: learners may differ in a size of {leaf}: add it up over that axis first, ops.sum(...)"
@@ -82,7 +80,7 @@ def differentiate_shares(graph: ComponentGraph) -> ComponentGraph:
     """`graph` in which every derivative of a group is taken of the learner's own part of the loss.
 
     Raises:
-        BuildError: the loss is not a sum over all learners.
+        BuildError: the loss is not a sum over all learners, or derivatives are added up twice.
     """
     sums = {id_: node for id_, node in graph.nodes.items() if isinstance(node, Collective)}
     of_loss: dict[int, Collective] = {}
@@ -91,6 +89,9 @@ def differentiate_shares(graph: ComponentGraph) -> ComponentGraph:
             derivative = graph.nodes[id_]
             if isinstance(derivative, Gradients):
                 of_loss[id_] = of_loss[node.id] = _sum_of(derivative, sums)
+    for node in sums.values():
+        if not producers(node.value).isdisjoint(of_loss.keys() & sums.keys()):
+            raise BuildError(f"{label(node)}: what gradients(...) returns is a sum over all learners already")
 
     def changed(node: Node) -> Node:
         if isinstance(node, Gradients) and node.id in of_loss:
@@ -117,7 +118,9 @@ def _sum_of(node: Gradients, sums: Mapping[int, Collective]) -> Collective:
 def lift_collectives(
     nodes: Sequence[Node], slices: Mapping[int, frozenset[int]], effects: Mapping[int, Effects]
 ) -> list[Node]:
-    """`nodes` in which collectives between a differentiated variable and the loss are ahead, with what they need.
+    """`nodes` in which no collective lies between a differentiated variable and the loss.
+
+    What the loss needs is ahead of it, with all that this needs, and the rest comes after the derivative.
 
     Raises:
         BuildError: one needs what is differentiated, or cannot be ahead of a write.
@@ -127,16 +130,26 @@ def lift_collectives(
         for n in nodes
     ]
     for node in nodes:
+        after: list[Node] = []
         while isinstance(node, Gradients):
             first = next(i for i, other in enumerate(left) if other.id in slices[node.id])
             last = next(i for i, other in enumerate(left) if other.id == node.id)
-            inside = [i for i in range(first, last) if effects[left[i].id].collective]
-            if not inside:
+            here = next((i for i in range(first, last) if isinstance(left[i], Collective)), None)
+            if here is None:
+                left[last + 1 : last + 1] = after
                 break
-            span = left[first : inside[0] + 1]
+            if not any(left[here].id in _operands(other) for other in left[here + 1 : last]):
+                after.append(left.pop(here))
+                continue
+            span = left[first : here + 1]
             moved = _needed(node, span, slices[node.id], effects)
-            left[first : inside[0] + 1] = [*moved, *(other for other in span if other not in moved)]
+            left[first : here + 1] = [*moved, *(other for other in span if other not in moved)]
     return left
+
+
+def _operands(node: Node) -> set[int]:
+    """The nodes whose outputs a node uses."""
+    return producers(*(expression for _, expression in arguments_of(node)))
 
 
 def _needed(
@@ -160,7 +173,12 @@ def _needed(
                 f"{label(node)}: no derivative goes back through a sum over learners. Reduce after gradients(...), or "
                 "compute what is reduced without the variables"
             )
-        needed |= producers(*(expression for _, expression in arguments_of(other)))
+        if own.writes or own.host:
+            raise BuildError(
+                f"{label(span[-1])}: it needs {label(other)}, which would run before the loss of {label(node)}, "
+                "and writes, draws or calls Python: call it earlier"
+            )
+        needed |= _operands(other)
         moved.insert(0, other)
         reads |= own.reads
     return moved
