@@ -36,6 +36,8 @@ class Cluster:
         Raises:
             SpecError: it is something else.
         """
+        if isinstance(spec, Cluster):
+            return spec
         if isinstance(spec, str | Path):
             try:
                 spec = json.loads(Path(spec).read_text())

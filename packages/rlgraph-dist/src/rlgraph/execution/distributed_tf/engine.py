@@ -204,8 +204,9 @@ class DistributedTFEngine(Engine):
     def close(self) -> None:
         for actor in list(self._actors.values()):
             self.kill(actor)
-        for number in range(len(self._tasks)):
-            self._board.give(number, pack_message({"number": -1}, {}))
+        for number, address in enumerate(self._tasks):
+            if answers(address, 1.0):  # else it would end the worker of a later run
+                self._board.give(number, pack_message({"number": -1}, {}))
         self._board.close_answers()
         self._reader.join()
         self._board.close()

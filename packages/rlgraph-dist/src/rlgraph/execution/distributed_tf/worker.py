@@ -25,7 +25,7 @@ from rlgraph.execution.host import Host
 _log = logging.getLogger(__name__)
 
 #: Seconds after which an operation that waits looks whether the learner is still there.
-PATIENCE = 20.0
+PATIENCE = 8.0
 #: Kinds of answers.
 RESULT, FAULT = 0, 1
 
