@@ -239,6 +239,16 @@ def dist(extras: frozenset[str]) -> None:
         _rlgraph(*train, "--actors", "2", "--executor", engine, "--folder", engine)
 
 
+def horovod(extras: frozenset[str]) -> None:
+    """Both halves of Horovod do what every collective must do."""
+    from rlgraph.testing.collectives import run_collective_conformance
+
+    for framework in ("torch", "tensorflow"):
+        outcomes = run_collective_conformance({"type": "horovod", "framework": framework})
+        failed = [f"{each.check.name}: {each.message}" for each in outcomes if each.status == "failed"]
+        assert not failed, f"{framework}: {failed}"
+
+
 def _rlgraph(*arguments: str, refused: str = "") -> None:
     """Runs the installed command; raises RuntimeError with what it prints when it fails."""
     command = [str(Path(sys.executable).with_name("rlgraph")), *arguments]
@@ -257,6 +267,7 @@ CHECKS: dict[str, Callable[[frozenset[str]], None]] = {
     "backend": backend,
     "agents": agents,
     "dist": dist,
+    "horovod": horovod,
 }
 
 if __name__ == "__main__":

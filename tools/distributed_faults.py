@@ -97,6 +97,8 @@ class Faults(threading.Thread):
         super().__init__(daemon=True)
         self.kinds, self.draws = kinds, draws
         self.done: list[str] = []
+        #: Processes of earlier runs, which end late on a busy machine, and those that were killed.
+        self.ended = set(hosts())
         self.is_over = threading.Event()
         #: Set when the run takes in a fragment.
         self.goes_on = threading.Event()
@@ -108,7 +110,7 @@ class Faults(threading.Thread):
                 return
             if not self.goes_on.wait(LIMIT) or self.is_over.wait(self.draws.uniform(0.0, 1.5)):
                 return
-            if not (found := hosts()):
+            if not (found := [number for number in hosts() if number not in self.ended]):
                 return
             victim = self.draws.choice(found)
             try:
@@ -127,6 +129,7 @@ class Faults(threading.Thread):
     def fault(self, kind: str, victim: int) -> None:
         if kind == "kill":
             os.kill(victim, signal.SIGKILL)
+            self.ended.add(victim)
             return
         os.kill(victim, signal.SIGSTOP)
         time.sleep(self.draws.uniform(0.1, 2 * ANSWER))

@@ -1,42 +1,29 @@
-"""The processes of a program's actors and shards, found by their names in /proc (Linux)."""
+"""The processes of a program's actors and shards, found by their names."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from contextlib import suppress
+
+import psutil
 
 #: What is in their command lines, on Ray and on distributed TensorFlow.
-NAMES = (b"ray::_RayHost", b"rlgraph.execution.distributed_tf\0--learner")
+NAMES = ("ray::_RayHost", "rlgraph.execution.distributed_tf --learner")
 
 
 def hosts() -> list[int]:
     """The actors and shards that this program started, the oldest first."""
-    parents: dict[int, int] = {}
-    began: dict[int, int] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents[int(folder.name)] = int(fields[1])
-            command = (folder / "cmdline").read_bytes()
+    began: dict[int, float] = {}
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it ended meanwhile
+            command = " ".join(process.cmdline())
             if any(name in command for name in NAMES):
-                began[int(folder.name)] = int(fields[19])
-        except OSError:  # it ended meanwhile
-            continue
-    ours = [number for number in began if os.getpid() in _ancestors(number, parents)]
-    return sorted(ours, key=lambda number: (began[number], number))
-
-
-def _ancestors(number: int, parents: Mapping[int, int]) -> Iterator[int]:
-    while number in parents:
-        number = parents[number]
-        yield number
+                began[process.pid] = process.create_time()
+    return sorted(began, key=lambda number: (began[number], number))
 
 
 def resident(number: int) -> float:
     """MB of a process that are in memory; 0 if it has ended."""
     try:
-        pages = int(Path(f"/proc/{number}/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
+        return float(psutil.Process(number).memory_info().rss) / 2**20
+    except psutil.Error:
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -131,6 +131,14 @@ def main(options: argparse.Namespace) -> int:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+#: What a module that builds an extra exits with where that is not possible; it says why.
+_NOT_POSSIBLE = 3
+
+
+class _LeftOut(Exception):
+    """A row cannot be tried here; the message says why."""
+
+
 @dataclass
 class _Matrix:
     packages: Mapping[str, Package]
@@ -154,7 +162,7 @@ class _Matrix:
             lines += results
         heading("summary")
         say(table(lines))
-        return int(any(line[2] != "passed" for line in lines[1:]))
+        return int(any(not line[2].startswith(("passed", "left out")) for line in lines[1:]))
 
     def _run_chain(self, chain: Sequence[Row]) -> list[tuple[str, str, str, str]]:
         """Runs rows that share an environment; a line of the summary for each."""
@@ -168,6 +176,8 @@ class _Matrix:
             except EnvironmentFailure as failure:
                 say(str(failure))
                 result = "not installed"
+            except _LeftOut as reason:
+                result = f"left out: {reason}"
             lines.append((row.name, row.package, result, duration(time.monotonic() - start)))
         if not self.keep:
             shutil.rmtree(environment, ignore_errors=True)
@@ -184,6 +194,7 @@ class _Matrix:
             python = self._install_with_oldest(row, version, environment)
         else:
             python = self._install(row, selection, environment)
+            self._build_extras(row, python, environment)
         if run([python, "-m", "pip", "check", "--disable-pip-version-check"], cwd=environment) != 0:
             return "pip check FAILED"
         folder = environment / row.name
@@ -210,6 +221,22 @@ class _Matrix:
             if run([*pytest_command(python), *left_out, "tests"], cwd=folder) == 0
             else "tests FAILED"
         )
+
+    def _build_extras(self, row: Row, python: Path, environment: Path) -> None:
+        """Compiles the extras of the row that are not installed from the package index.
+
+        Raises:
+            _LeftOut: there is no compiler, or not the time.
+            EnvironmentFailure: it fails.
+        """
+        built = self.packages[row.package].built_extras
+        for extra in [extra for extra in row.extras if extra in built]:
+            command = [python, "-m", built[extra], "--minutes", "10"]
+            status = run(command, cwd=environment)
+            if status == _NOT_POSSIBLE:
+                raise _LeftOut(f"{extra} cannot be built here")
+            if status:
+                raise EnvironmentFailure(f"{built[extra]} failed; see above")
 
     def _optional_modules(self, selection: Mapping[str, Sequence[str]]) -> list[str]:
         """What need not be importable: it belongs to an extra that is not selected."""
@@ -256,9 +283,13 @@ class _Matrix:
             for name in selection:
                 for held, reason in self.packages[name].tested_only.items():
                     say(f"{held} is left at the tested version: {reason}.")
+        taken = {
+            name: [extra for extra in extras if extra not in self.packages[name].built_extras]
+            for name, extras in selection.items()
+        }
         wheels = [
             f"{self.wheels[name]}[{','.join(extras)}]" if extras else str(self.wheels[name])
-            for name, extras in selection.items()
+            for name, extras in taken.items()
         ]
         pip_install(python, wheels, constraints, quiet=True)
         return python

@@ -81,6 +81,11 @@ class Package:
         return dict(self._settings.get("optional-modules", {}))
 
     @property
+    def built_extras(self) -> dict[str, str]:
+        """Extras that are compiled here instead of installed, each with the module that does it."""
+        return dict(self._settings.get("built-extras", {}))
+
+    @property
     def _settings(self) -> Mapping[str, Any]:
         return self.data.get("tool", {}).get("rlgraph", {})
 

@@ -3,12 +3,13 @@
 import os
 import signal
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("ray")
+
+import psutil
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError
@@ -30,20 +31,15 @@ PPO = {
 
 def hosts():
     """The processes of this program's actors."""
-    parents, found = {}, []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if (folder / "cmdline").read_bytes().startswith(b"ray::_RayHost"):
-                found.append(int(folder.name))
-        except OSError:  # it ended meanwhile
-            continue
-    return sorted(number for number in found if os.getpid() in ancestors(number, parents))
+    started = psutil.Process().children(recursive=True)
+    return sorted(process.pid for process in started if command_of(process).startswith("ray::_RayHost"))
 
 
-def ancestors(number, parents):
-    while number in parents:
-        yield (number := parents[number])
+def command_of(process):
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # it ended meanwhile
+        return ""
 
 
 def all_ended():

@@ -29,7 +29,17 @@ from rlgraph.core.errors import (
 )
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.executor import GraphExecutor, executor_class
-from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, gradients, loop
+from rlgraph.core.graph import (
+    Variable,
+    VariableList,
+    all_reduce,
+    assemble,
+    branch,
+    build,
+    gradients,
+    in_group,
+    loop,
+)
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.registry import Registry, registry
 from rlgraph.core.specs.imports import allow_imports, data_specs
@@ -65,6 +75,7 @@ __all__ = [
     "Storage",
     "Variable",
     "VariableList",
+    "all_reduce",
     "allow_imports",
     "assemble",
     "branch",
@@ -76,6 +87,7 @@ __all__ = [
     "find_backend",
     "gradients",
     "graph_fn",
+    "in_group",
     "last_valid_checkpoint",
     "loop",
     "memory_group",

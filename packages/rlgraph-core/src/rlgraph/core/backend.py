@@ -116,6 +116,13 @@ class Backend(Extensions, ABC):
         written and share no memory with variables. A segment that only reads runs in several threads at a time.
         """
 
+    def receive(self, plan: Plan) -> Callable[[np.ndarray], Any] | None:
+        """What makes the backend's own tensor of an array, for tensors that only segments use (`Plan.kept`).
+
+        Segments then take and give such tensors. None: those of this plan take and give arrays only.
+        """
+        return None
+
     def require(self, plan: Plan) -> None:
         """Check that the backend can run `plan`.
 

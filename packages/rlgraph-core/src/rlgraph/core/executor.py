@@ -14,6 +14,7 @@ import numpy as np
 from rlgraph.core.backend import Backend, create_backend, find_backend, load_object
 from rlgraph.core.checkpoint import BESIDE, Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
+from rlgraph.core.collectives import Collective
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.component.replicas import replication
 from rlgraph.core.component.roots import Roots
@@ -45,6 +46,9 @@ class GraphExecutor:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
+        collective: this learner's place in a group of learners, which run updates together: gradients, and what else
+            components add up with `all_reduce`, are those of all. Its draws differ from those of the others, its
+            starting values do not. Default: there is one learner.
         api_methods: the root's API methods that are built; default: all that are not switched off. Of the components
             only those are built that these methods reach; scopes, starting values and random streams of these are as in
             the full build.
@@ -83,6 +87,7 @@ class GraphExecutor:
         execution_spec: ExecutionSpec | Mapping[str, Any] | None = None,
         contract: bool = True,
         api_methods: Collection[str] | None = None,
+        collective: Collective | None = None,
     ):
         self.execution = ExecutionSpec.from_spec(execution_spec)
         name = backend or self.backend_name or default_backend()
@@ -92,9 +97,14 @@ class GraphExecutor:
                 f"{type(self).__name__} is the executor of backend {self.backend_name!r}, given {name!r}; "
                 "rlgraph.core.executor_class(backend) gives the right one"
             )
+        if collective is not None and self.execution.replicas:
+            raise SpecError(
+                "a learner of a group has no replicas: let each device have a learner of its own",
+                path="execution_spec.replicas",
+            )
         started = time.perf_counter()
         self.root = root if isinstance(root, Component) else Roots(root)
-        graph = assemble(self.root, input_spaces, api_methods)
+        graph = assemble(self.root, input_spaces, api_methods, in_group=collective is not None)
         assembled = time.perf_counter()
         self.built: BuiltGraph = self._build(graph, input_spaces, action_space, contract)
         self.replication = replication(place_replicas(self.execution.replicas, self.backend))
@@ -102,8 +112,10 @@ class GraphExecutor:
         require_kernels(self.built, self.backend.name)
         stored = time.perf_counter()
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
+        if collective is not None:
+            self.storage.draw_as(collective.rank)
         self.guarded = GuardedStorage(self.built, self.storage, self.execution.use_kernels)
-        self.programs = Programs(self.backend, self.guarded, self.replication)
+        self.programs = Programs(self.backend, self.guarded, self.replication, collective)
         self._programs = self.programs.of_methods  # the look-up of every call
         finished = time.perf_counter()
         self.statistics: dict[str, Any] = {

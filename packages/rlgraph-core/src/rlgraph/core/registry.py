@@ -1,4 +1,5 @@
-"""The registry of plug-ins: backends, components, agents, environments, executors, conformance suites.
+"""The registry of plug-ins: backends, components, agents, environments, executors, engines, collectives,
+launchers of learners, conformance suites.
 
 A plug-in is an entry point of an installed distribution. Listing reads names only. A plug-in is imported when it is
 first used, and a broken one does not affect others. An entry point that needs an extra of its distribution names it in
@@ -33,6 +34,8 @@ GROUPS = {
     "rlgraph.environments": "environment",
     "rlgraph.executors": "executor",
     "rlgraph.engines": "engine",
+    "rlgraph.collectives": "collective",
+    "rlgraph.launchers": "launcher",
     "rlgraph.conformance": "conformance suite",
 }
 
@@ -49,6 +52,12 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
     "rlgraph.executors": dict.fromkeys(("apex", "impala", "sync_batch"), "rlgraph-dist"),
     "rlgraph.engines": dict.fromkeys(("distributed_tf", "in_process", "ray"), "rlgraph-dist"),
+    "rlgraph.collectives": {
+        **dict.fromkeys(("gloo", "nccl", "torch_distributed"), "rlgraph-torch"),
+        "horovod": "rlgraph-dist",
+        "tensorflow": "rlgraph-tf",
+    },
+    "rlgraph.launchers": dict.fromkeys(("processes", "ray"), "rlgraph-dist"),
 }
 
 #: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.
@@ -72,6 +81,10 @@ OTHER_NAMES = {
 
 #: Group -> suffixes of class names in other libraries, which are omitted here.
 OTHER_ENDINGS = {"rlgraph.components": ("layer", "optimizer")}
+
+
+#: What ``pip install`` cannot build: distribution -> the command that does.
+BUILT = {"horovod": "python -m rlgraph.execution.horovod.build"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,23 @@ class Plugin:
     @property
     def install(self) -> str:
         """The command that installs what is missing; empty if nothing is."""
-        return f"pip install '{self.distribution}[{','.join(self.extras)}]'" if self.missing else ""
+        missing = self.missing
+        if not missing:
+            return ""
+        built = [BUILT[name] for name in missing if name in BUILT]
+        return " && ".join(built) or f"pip install '{self.distribution}[{','.join(self.extras)}]'"
+
+    def require(self, kind: str, where: str = "") -> None:
+        """Find out whether all that its extras require is installed.
+
+        Raises:
+            PluginError: something is not; says what to run.
+        """
+        if self.missing:
+            raise PluginError(
+                f"{where}: {kind} {self.name!r} needs {', '.join(self.missing)}, which is not installed: "
+                f"{self.install}"
+            )
 
     def _required(self) -> Iterator[str]:
         """The distributions that the extras require."""
@@ -198,6 +227,10 @@ class Registry:
         """Known names that are not registered, each with the distribution that brings it."""
         known = KNOWN_DISTRIBUTIONS.get(self.group, {})
         return {name: known[name] for name in sorted(known) if name not in self}
+
+    def plugin(self, name: str) -> Plugin:
+        """The plug-in registered as `name`, the first if there are several; imports nothing."""
+        return self._plugins[_key(name)][0]
 
     def __contains__(self, name: str) -> bool:
         return _key(name) in self._plugins

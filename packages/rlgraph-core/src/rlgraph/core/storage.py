@@ -30,11 +30,22 @@ class Storage(ABC):
         self.layout = layout
         self.variables = variables
         self.seed = seed
+        #: Of all draws but the starting values.
+        self.draw_seed: int | Sequence[int] = seed
         self.host: dict[str, np.ndarray] = {}
         self.streams = RandomStreams(seed)
         self._versions = count(1)
         #: Changes whenever tensor variables were written; borrowed copies compare it.
         self.version = 0
+
+    def draw_as(self, rank: int) -> None:
+        """Draw other numbers than the other learners of a group, which has the same starting values; before any draw.
+
+        The first one draws as a learner alone.
+        """
+        if rank:
+            self.draw_seed = [self.seed, rank]
+            self.streams = RandomStreams(self.draw_seed)
 
     def initialize(self) -> None:
         """Give every variable its starting value, drawn from a stream of its own."""

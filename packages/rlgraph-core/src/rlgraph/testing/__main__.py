@@ -1,7 +1,7 @@
 """``python -m rlgraph.testing --backend NAME``: the conformance suite as a table.
 
 With ``--table`` that of the component library instead: ``--backend numpy torch --table``, in Markdown. With
-``--agent NAME`` the suite of agents, which rlgraph-agents registers.
+``--agent NAME`` the suite of agents, which rlgraph-agents registers; with ``--collective NAME`` that of collectives.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from rlgraph.core import RLGraphError, registry
 from rlgraph.core.ops import CONTRACT_VERSION
 from rlgraph.testing.backends import installed_backends
+from rlgraph.testing.collectives import run_collective_conformance
 from rlgraph.testing.conformance import Outcome, Subject, run_conformance
 from rlgraph.testing.conformance.suite import load_checks, summary
 
@@ -24,7 +25,7 @@ from rlgraph.testing.conformance.suite import load_checks, summary
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the suite and print what came of it; 0 if nothing failed, else 1."""
     parser = argparse.ArgumentParser(
-        prog="python -m rlgraph.testing", description="Test a backend or an agent of RLgraph."
+        prog="python -m rlgraph.testing", description="Test a backend, an agent or a collective of RLgraph."
     )
     parser.add_argument(
         "--backend",
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="registered names of backends; of an agent by default all that learn",
     )
     parser.add_argument("--agent", nargs="+", metavar="NAME", help="registered names of agents")
+    parser.add_argument("--collective", nargs="+", metavar="NAME", help="registered names of collectives")
     parser.add_argument(
         "--options",
         type=json.loads,
@@ -48,9 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--table", action="store_true", help="what is seen of each component of the library, in Markdown"
     )
     options = parser.parse_args(arguments)
-    if not (options.agent or options.backend):
-        parser.error("expected --backend or --agent")
+    if not (options.agent or options.backend or options.collective):
+        parser.error("expected --backend, --agent or --collective")
     try:
+        if options.collective:
+            return max(_run_collective(name) for name in options.collective)
         if options.agent:
             return _run_agents(options)
         if options.table:
@@ -77,6 +81,11 @@ def _run_agents(options: argparse.Namespace) -> int:
             run = partial(run_suite, agent, backend, only=options.only, options=options.options)
             found.append(_run(run, options.only))
     return max(found, default=1)
+
+
+def _run_collective(name: str) -> int:
+    print(f"collective {name}\n")
+    return _run(lambda report: run_collective_conformance(name, report=report), ())
 
 
 def _run(suite: Callable[..., list[Outcome]], only: Sequence[str]) -> int:

@@ -23,12 +23,12 @@ from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.emission import Dialect, Tape, emit_segment
 from rlgraph.core.graph.nodes import GraphFunctionCall
-from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.plan import Plan, Segment, receives_derivatives
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.core.storage import Storage
 from rlgraph.tf import compilation, devices, regions
-from rlgraph.tf.calls import numpy_program
+from rlgraph.tf.calls import conversion, numpy_program
 from rlgraph.tf.derivatives import standard_derivatives
 from rlgraph.tf.export import save
 from rlgraph.tf.kernels import KERNELS
@@ -71,11 +71,22 @@ class TfBackend(Backend):
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TfStorage:
         return TfStorage(layout, variables, self.execution.seed)
 
+    def receive(self, plan: Plan) -> Callable[[np.ndarray], tf.Tensor]:
+        return conversion()
+
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TfStorage)
         # Devices wait for each other, which needs more than one thread.
         single_threaded = self.single_threaded and not devices.is_placed(plan)
-        make = partial(numpy_program, inputs=len(segment.inputs), single_threaded=single_threaded)
+        make = partial(
+            numpy_program,
+            inputs=len(segment.inputs),
+            single_threaded=single_threaded,
+            kept=tuple(
+                [i for i, (leaf, _) in enumerate(side) if leaf in plan.kept]
+                for side in (segment.inputs, segment.outputs)
+            ),
+        )
         handed_out = storage.to_hand_out(segment.writes)
         if handed_out:
             make = partial(
@@ -85,17 +96,17 @@ class TfBackend(Backend):
             return make(self.trace(plan, segment, storage, hand_out=handed_out))
         concrete = self.trace(plan, segment, storage, compiled=True, hand_out=handed_out)
         name = plan.name if len(plan.segments) == 1 else f"{plan.name}/{segment.name}"
-        if self._choose(name, plan, concrete) != compilation.COMPILED:
+        if self._choose(name, plan, segment, concrete) != compilation.COMPILED:
             return make(self.trace(plan, segment, storage, hand_out=handed_out))
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         program = make(compilation.compiled(concrete, specs))
         return compilation.unless_refused(program, make(concrete), name, partial(self._note_refusal, name))
 
-    def _choose(self, name: str, plan: Plan, concrete: Any) -> str:
+    def _choose(self, name: str, plan: Plan, segment: Segment, concrete: Any) -> str:
         """Whether to compile a program: by the recorded choice, the user's setting, or the rule."""
         key = f"compile:{name}"
         if key not in self.choices:
-            wanted = self.execution.compile is not True
+            wanted = self.execution.compile is not True or receives_derivatives(plan, segment)
             reason = compilation.why_not(concrete, wanted=wanted, processor=not self.gpus)
             if devices.is_placed(plan):
                 reason = "devices are given"

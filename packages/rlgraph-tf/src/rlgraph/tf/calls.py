@@ -7,7 +7,7 @@ public; they are tested once per process on functions with known results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -31,6 +31,7 @@ def numpy_program(
     single_threaded: bool = False,
     last: int = 0,
     take_last: Callable[[Sequence[Any]], None] | None = None,
+    kept: Sequence[Collection[int]] = ((), ()),
 ) -> Program:
     """A function of NumPy arrays that returns the outputs of a ConcreteFunction as NumPy arrays.
 
@@ -40,9 +41,21 @@ def numpy_program(
         single_threaded: run operations one after the other.
         last: number of outputs at the end that are not returned.
         take_last: receives these, as tensors.
+        kept: positions of the inputs that come as tensors, and of the outputs that are returned as such.
     """
     call = shortest_way()(concrete, single_threaded=single_threaded)
     to_tensor = conversion()
+    if any(kept):
+        receive = [_same if i in kept[0] else to_tensor for i in range(inputs)]
+        give = [_same if i in kept[1] else to_array for i in range(len(concrete.outputs) - last)]
+
+        def keeping(*values: Any) -> tuple[Any, ...]:
+            outputs = call([convert(x) for convert, x in zip(receive, values, strict=True)])
+            if take_last is not None:
+                take_last(outputs[len(give) :])
+            return tuple([convert(x) for convert, x in zip(give, outputs, strict=False)])
+
+        return keeping
     if take_last is not None:
         returned = len(concrete.outputs) - last
 
@@ -61,6 +74,10 @@ def numpy_program(
     if inputs == 1:
         return lambda x: tuple([to_array(output) for output in call([to_tensor(x)])])
     return lambda *arrays: tuple([to_array(output) for output in call([to_tensor(x) for x in arrays])])
+
+
+def _same(tensor: Any) -> Any:
+    return tensor
 
 
 def to_array(tensor: Any) -> np.ndarray:

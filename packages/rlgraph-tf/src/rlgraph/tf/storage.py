@@ -71,7 +71,7 @@ class TfStorage(Storage):
 
     def tensor_stream(self, name: str) -> Stream:
         if name not in self.streams_by_name:
-            seed = stream_seed(self.seed, name)
+            seed = stream_seed(self.draw_seed, name)
             self.streams_by_name[name] = Stream(seed, re.sub(r"\W", "_", name))
         return self.streams_by_name[name]
 

@@ -17,7 +17,7 @@ from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.emission import Dialect, Linker, Tape, emit_segment
 from rlgraph.core.graph.nodes import Gradients, GraphFunctionCall, walk_nodes
-from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.plan import Plan, Segment, receives_derivatives
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.storage import Storage
 from rlgraph.torch import devices
@@ -122,9 +122,10 @@ class TorchBackend(Backend):
         self._profiler = Profiler()
 
     def compiles(self, plan: Plan, segment: Segment) -> bool:
-        """Compile what is differentiated. Small inference plans gain nothing, so they are compiled only if named."""
+        """Compile updates. Small inference plans gain nothing, so they are compiled only if named."""
         if self.execution.compile is True:
-            return any(node.id in plan.slices for node in walk_nodes(segment.nodes))
+            takes_some = any(node.id in plan.slices for node in walk_nodes(segment.nodes))
+            return takes_some or receives_derivatives(plan, segment)
         return super().compiles(plan, segment)
 
     def device_name(self, name: str) -> str:
@@ -132,6 +133,9 @@ class TorchBackend(Backend):
 
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TorchStorage:
         return TorchStorage(layout, variables, self.execution.seed)
+
+    def receive(self, plan: Plan) -> Callable[[np.ndarray], torch.Tensor] | None:
+        return None if devices.is_placed(plan) else to_tensor
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TorchStorage)

@@ -70,7 +70,7 @@ class TorchStorage(Storage):
 
     def tensor_stream(self, name: str) -> torch.Generator:
         if name not in self._generators:
-            (seed,) = np.random.SeedSequence(stream_seed(self.seed, name)).generate_state(1, np.uint64)
+            (seed,) = np.random.SeedSequence(stream_seed(self.draw_seed, name)).generate_state(1, np.uint64)
             self._generators[name] = torch.Generator().manual_seed(int(seed))
         return self._generators[name]
 

@@ -7,15 +7,20 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.per_item_checks import check_items
-from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.core.functional.weighting import number_of_items, without_garbage
+from rlgraph.core import Component, all_reduce, graph_fn, in_group, rlgraph_api
+from rlgraph.core.functional.weighting import (
+    number_of_items,
+    part_of_number,
+    weighted_sum,
+    without_garbage,
+)
 from rlgraph.spaces import Space
 
 
 class Standardize(Component):
     """``(x - mean) / (deviation + epsilon)``: the numbers of a batch get mean 0 and deviation 1.
 
-    The deviation is that of the population.
+    The deviation is that of the population. In a group of learners the batch is that of all.
 
     Args:
         epsilon: added to the deviation.
@@ -43,9 +48,32 @@ class Standardize(Component):
             weights: as `values`; an item of weight 0 does not count, whatever is in it, and becomes 0. How far a weight
                 is above 0 does not matter. Default: all items count.
         """
-        total, number = self._sum(values, weights)
+        if in_group():
+            total, number = all_reduce(self._part(values, weights))
+            number = self._at_least_one(number)
+        else:
+            total, number = self._sum(values, weights)
         centered, squares = self._centered(values, total, number, weights)
-        return self._scaled(centered, squares, number)
+        return self._scaled(centered, all_reduce(squares), number)
+
+    @rlgraph_api
+    def standardize_columns(self, columns: Any, column_weights: Any) -> Any:
+        """``[..., K] -> [..., K]``: as `standardize` of each column, with one sum over learners for all of them."""
+        totals, numbers = all_reduce(self._parts(columns, column_weights))
+        centered, squares = self._columns_centered(columns, totals, numbers, column_weights)
+        return self._scaled(centered, all_reduce(squares), self._at_least_one(numbers))
+
+    @graph_fn(returns=2)
+    def _parts(self, ops: Any, columns: Any, weights: Any) -> Any:
+        """As `_part` of each column: ``[..., K], [..., K] -> [K], [K]``."""
+        counted = ops.astype(ops.astype(weights, "bool"), "float")
+        return _of_columns(ops, without_garbage(ops, columns, weights)), _of_columns(ops, counted)
+
+    @graph_fn(returns=2)
+    def _columns_centered(self, ops: Any, columns: Any, totals: Any, numbers: Any, weights: Any) -> Any:
+        """As `_centered` of each column: ``[..., K], [K], [K], [..., K] -> [..., K], [K]``."""
+        centered = without_garbage(ops, columns - totals / ops.maximum(numbers, 1.0), weights)
+        return centered, _of_columns(ops, ops.square(centered))
 
     @graph_fn(returns=2)
     def _sum(self, ops: Any, values: Any, weights: Any = None) -> Any:
@@ -53,6 +81,16 @@ class Standardize(Component):
         if weights is None:
             return ops.sum(values), ops.sum(ops.ones_like(values))
         return ops.sum(without_garbage(ops, values, weights)), number_of_items(ops, weights)
+
+    @graph_fn(returns=2)
+    def _part(self, ops: Any, values: Any, weights: Any = None) -> Any:
+        """As `_sum`, of the items of one learner, which may be none."""
+        counted = None if weights is None else ops.astype(weights, "bool")
+        return weighted_sum(ops, values, counted), part_of_number(ops, values, counted)
+
+    @graph_fn
+    def _at_least_one(self, ops: Any, number: Any) -> Any:
+        return ops.maximum(number, 1.0)
 
     @graph_fn(returns=2)
     def _centered(self, ops: Any, values: Any, total: Any, number: Any, weights: Any = None) -> Any:
@@ -65,3 +103,10 @@ class Standardize(Component):
     @graph_fn
     def _scaled(self, ops: Any, centered: Any, squares: Any, number: Any) -> Any:
         return centered / (ops.sqrt(squares / number) + self.epsilon)
+
+
+def _of_columns(ops: Any, values: Any) -> Any:
+    """The sums ``[K]`` of ``[..., K]``."""
+    for _ in range(len(values.shape) - 1):
+        values = ops.sum(values, axis=0)
+    return values

@@ -9,7 +9,7 @@ from rlgraph.components.common.argument_checks import check_flag, check_number
 from rlgraph.components.losses.action_value_checks import check_action_values, check_is_one_integer
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.policies.categorical_actions import is_one_integer
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core import SpecError, graph_fn, in_group, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.q_learning import (
     action_values,
@@ -114,6 +114,8 @@ class DQNLoss(LossFunction):
         loss, per_item = self._loss(
             q_values, actions, rewards, terminals, q_next, q_next_target, discounts, weights
         )
+        if in_group():
+            loss = self.means_of_items({"loss": per_item}, weights)["loss"]
         return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api

@@ -14,11 +14,16 @@ from rlgraph.components.losses.per_item_checks import (
     check_parts,
     time_axis_of,
 )
-from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, Component, SpecError, all_reduce, graph_fn, in_group, rlgraph_api
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.functional.supervised import sequence_mask
-from rlgraph.core.functional.weighting import weighted_mean, without_garbage
+from rlgraph.core.functional.weighting import (
+    part_of_number,
+    weighted_mean,
+    weighted_sum,
+    without_garbage,
+)
 from rlgraph.spaces import Space
 
 
@@ -65,24 +70,59 @@ class LossFunction(Component):
     @rlgraph_api(must_be_complete=False)
     def loss_average(self, loss_per_item: Any = None, weights: Any = None) -> Any:
         """The mean, as `loss` takes it: ``loss_per_item [B], weights [B] -> []``."""
-        return None if loss_per_item is None else self._average(loss_per_item, weights)
+        return (
+            None if loss_per_item is None else self.means_of_items({"loss": loss_per_item}, weights)["loss"]
+        )
+
+    def means_of_items(self, items: Mapping[str, Any], weights: Any = None) -> dict[str, Any]:
+        """The means [] of numbers per item, by name, over the batches of all learners; for use in API methods."""
+        if in_group():
+            return {name: self._mean_of_all(x, weights, name in self.measures) for name, x in items.items()}
+        return {
+            name: self._measure(x, weights) if name in self.measures else self._average(x, weights)
+            for name, x in items.items()
+        }
+
+    def _mean_of_all(self, per_item: Any, weights: Any, measured: bool) -> Any:
+        # What is measured has another number than a loss only where sequences are counted: mostly there is one for all.
+        as_steps = measured and not self.average_time_steps
+        number = self._own_number(per_item if weights is None else weights, weights is not None, as_steps)
+        return all_reduce(self._own_sum(per_item, weights, measured), number)
 
     @graph_fn
     def _average(self, ops: Any, loss_per_item: Any, weights: Any = None) -> Any:
-        self._check_rank(loss_per_item, weights)
-        if self.time_axis is None or self.average_time_steps:
-            return weighted_mean(ops, loss_per_item, weights)
-        if weights is None:
-            return ops.mean(ops.sum(loss_per_item, axis=self.time_axis))
-        steps = ops.astype(weights, "float") * without_garbage(ops, loss_per_item, weights)
-        has_steps = ops.max(ops.astype(ops.astype(weights, "bool"), "float"), axis=self.time_axis)
-        return weighted_mean(ops, ops.sum(steps, axis=self.time_axis), has_steps)
+        return weighted_mean(ops, *self._averaged(ops, loss_per_item, weights))
 
     @graph_fn
     def _measure(self, ops: Any, per_item: Any, weights: Any = None) -> Any:
         """The mean of the items that count, ``[B], [B] -> []``."""
+        return weighted_mean(ops, *self._measured(ops, per_item, weights))
+
+    @graph_fn
+    def _own_sum(self, ops: Any, per_item: Any, weights: Any = None, measured: bool = False) -> Any:
+        """What `_average`, or `_measure`, divides: ``[B] -> []``."""
+        return weighted_sum(ops, *(self._measured if measured else self._averaged)(ops, per_item, weights))
+
+    @graph_fn
+    def _own_number(self, ops: Any, items: Any, weighted: bool, as_steps: bool) -> Any:
+        """By what it is divided, from the weights of the items, or from numbers per item: ``[B] -> []``."""
+        counted = self._measured if as_steps else self._averaged
+        return part_of_number(ops, *counted(ops, items, items if weighted else None))
+
+    def _averaged(self, ops: Any, per_item: Any, weights: Any) -> tuple[Any, Any]:
+        """The numbers whose mean is the loss, and their weights: of steps or of sequences."""
         self._check_rank(per_item, weights)
-        return weighted_mean(ops, per_item, None if weights is None else ops.astype(weights, "bool"))
+        if self.time_axis is None or self.average_time_steps:
+            return per_item, weights
+        if weights is None:
+            return ops.sum(per_item, axis=self.time_axis), None
+        steps = ops.astype(weights, "float") * without_garbage(ops, per_item, weights)
+        has_steps = ops.max(ops.astype(ops.astype(weights, "bool"), "float"), axis=self.time_axis)
+        return ops.sum(steps, axis=self.time_axis), has_steps
+
+    def _measured(self, ops: Any, per_item: Any, weights: Any) -> tuple[Any, Any]:
+        self._check_rank(per_item, weights)
+        return per_item, None if weights is None else ops.astype(weights, "bool")
 
     def _check_rank(self, per_item: Any, weights: Any) -> None:
         if len(per_item.shape) != (self.item_rank if weights is None else len(weights.shape)):
@@ -157,7 +197,7 @@ def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
         if weights is not None:
             arguments = {
                 name: self._without_garbage(value, weights)
-                if value is not None and name != "time_percentage"
+                if not (value is None or isinstance(value, bool) or name == "time_percentage")
                 else value
                 for name, value in arguments.items()
             }
@@ -171,10 +211,7 @@ def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
                 f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of these with the key "
                 "'loss', given nothing of the kind"
             )
-        means = {
-            name: self._measure(x, weights) if name in self.measures else self._average(x, weights)
-            for name, x in items.items()
-        }
+        means = self.means_of_items(items, weights)
         kept = items["loss"] if weights is None else self._without_garbage(items["loss"], weights)
         return {**means, "loss_per_item": kept}
 

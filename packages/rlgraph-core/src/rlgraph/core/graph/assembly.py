@@ -17,7 +17,10 @@ from rlgraph.spaces import Space, from_spec
 
 
 def assemble(
-    root: Any, input_spaces: Mapping[str, Any] | None = None, api_methods: Collection[str] | None = None
+    root: Any,
+    input_spaces: Mapping[str, Any] | None = None,
+    api_methods: Collection[str] | None = None,
+    in_group: bool = False,
 ) -> ComponentGraph:
     """The component graph of `root`. Needs no backend, and no Space but for API methods that flatten an argument.
 
@@ -27,13 +30,14 @@ def assemble(
             whose default is None and that has no Space is left out: the method gets None.
         api_methods: the root's API methods that are wanted; default: all that are not switched off. Components that
             none of these reaches are left out.
+        in_group: several learners will run the graph together: every `gradients` and `all_reduce` is a sum over them.
 
     Raises:
         AssemblyError: wiring that cannot be, with the component's scope: wrong arity, a cycle, a symbol used as a
             value, two components in one scope.
     """
     components = _collect(root)
-    trace = Trace(components, _input_spaces(root, input_spaces or {}))
+    trace = Trace(components, _input_spaces(root, input_spaces or {}), in_group)
     methods: dict[str, RootMethod] = {}
     known = root.api_methods().keys() - root.switched_off_apis
     with tracing(trace), _explained(root.scope_path, components, methods, trace):

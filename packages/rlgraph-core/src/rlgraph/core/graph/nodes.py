@@ -205,6 +205,20 @@ class Gradients:
 
 
 @dataclass(frozen=True)
+class Collective:
+    """A node whose value is `value`, floats or a list of derivatives, added up over all learners of the group.
+
+    Divided by `number`, which is added up, too; None: not divided.
+    """
+
+    id: int
+    caller: int | None
+    component: str
+    value: Expression
+    number: Expression
+
+
+@dataclass(frozen=True)
 class Region:
     """The inside of a loop or branch: nodes of its own, and what leaves it. It may refer to values outside."""
 
@@ -270,7 +284,7 @@ class Branch:
         return _captured((self.then, self.otherwise), set())
 
 
-Node = GraphFunctionCall | VariablesOf | JoinedVariables | Gradients | Loop | Branch
+Node = GraphFunctionCall | VariablesOf | JoinedVariables | Gradients | Collective | Loop | Branch
 
 
 def arguments_of(node: Node) -> tuple[tuple[str, Expression], ...]:
@@ -281,6 +295,8 @@ def arguments_of(node: Node) -> tuple[tuple[str, Expression], ...]:
         return tuple((f"list_{position}", expression) for position, expression in enumerate(node.lists))
     if isinstance(node, Gradients):
         return (("loss", node.loss), ("variables", node.variables))
+    if isinstance(node, Collective):
+        return (("value", node.value), ("number", node.number))
     if isinstance(node, Loop):
         return (("count", node.count), ("carried", node.carried), ("captured", node.captured))
     if isinstance(node, Branch):
@@ -326,6 +342,8 @@ def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> 
         return replace(node, lists=tuple(change(e) for e in node.lists))
     if isinstance(node, Gradients):
         return replace(node, loss=change(node.loss), variables=change(node.variables))
+    if isinstance(node, Collective):
+        return replace(node, value=change(node.value), number=change(node.number))
     if isinstance(node, Loop):
         return replace(
             node, count=change(node.count), carried=change(node.carried), region=region(node.region)
@@ -348,6 +366,7 @@ _KINDS = {
     VariablesOf: "variables",
     JoinedVariables: "joined_variables",
     Gradients: "gradients",
+    Collective: "all_reduce",
     Loop: "loop",
     Branch: "branch",
 }

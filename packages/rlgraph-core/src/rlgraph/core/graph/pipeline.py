@@ -27,9 +27,11 @@ from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.devices import Device, Devices, resolve_devices
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.emission.plan_page import plan_page
+from rlgraph.core.graph.passes.collectives import differentiate_shares, lift_collectives
 from rlgraph.core.graph.passes.containers import write_out
 from rlgraph.core.graph.passes.contraction import contract as contract_calls
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
+from rlgraph.core.graph.passes.equal_learners import check_equal_learners
 from rlgraph.core.graph.passes.hoisting import hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.replica_copies import Replication
@@ -85,11 +87,12 @@ def build(
     started = time.perf_counter()
     flow = SpaceFlow(graph, input_spaces, action_space, float_dtype, devices)
     with flow.explained():
-        flow.graph = contract_calls(flow.graph)
+        flow.graph = differentiate_shares(contract_calls(flow.graph))
         check_reach(flow.graph)
         flow.run()
         flow.graph = write_out(flow.graph, flow.expanded, flow.replaced)
         flow.check_results()
+        check_equal_learners(flow.graph, flow.effects)
         layout = lay_out(list(flow.variables.values()), flow.steppers())
     return BuiltGraph(
         graph=flow.graph,
@@ -120,9 +123,10 @@ def make_plan(built: BuiltGraph, method: str, replication: Replication | None = 
     if replication is not None:
         built, nodes, results = replicate(built, method, nodes, results, replication)
     slices, data = gradient_slices(nodes, built.effects)
+    nodes = lift_collectives(nodes, slices, built.effects)
     warn_of_large_copies(nodes, built.effects, built.variables)
     copies = find_snapshots(nodes, results, built.effects)
-    steps = split_into_segments(built, nodes, results)
+    steps = split_into_segments(built, nodes, results, frozenset[int]().union(*slices.values()))
     check_slices(steps, slices)
     check_derivatives(built, steps)
     statistics = plan_statistics(sizes, steps, started)
@@ -136,13 +140,15 @@ def link(
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
     guard: Callable[[FlatStep], Any],
     stream: Callable[[str], Any] = lambda name: None,
+    group: Any = None,
+    receive: Callable[[np.ndarray], Any] | None = None,
 ) -> Callable[..., Any]:
     """The program of a plan: NumPy in, NumPy out.
 
     Args:
         plan: the plan.
         lower: what a backend makes of a segment.
-        host_view, convert, guard, stream: as for `rlgraph.core.graph.emission.emit_driver`.
+        host_view, convert, guard, stream, group, receive: as for `rlgraph.core.graph.emission.emit_driver`.
     """
     lowered = {segment.name: lower(segment) for segment in plan.segments}
-    return emit_driver(plan, lowered, host_view, convert, guard, stream).compile()
+    return emit_driver(plan, lowered, host_view, convert, guard, stream, group, receive).compile()

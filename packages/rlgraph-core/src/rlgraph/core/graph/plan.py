@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import (
     Branch,
+    Collective,
     Expression,
     GraphFunctionCall,
     Input,
@@ -22,6 +23,7 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
 )
 from rlgraph.core.graph.values import as_tensors, leaves
+from rlgraph.core.graph.variables import GradientList
 from rlgraph.core.ops.effects import stream_names
 from rlgraph.core.ops.random import Noise
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -37,7 +39,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a plan without host calls; what a backend lowers.
+    """A stretch of a plan without host calls and collectives; what a backend lowers.
 
     Attributes:
         name: its name in the emitted source.
@@ -67,6 +69,13 @@ class HostStep:
 
 
 @dataclass(frozen=True)
+class CollectiveStep:
+    """Collectives that are one call of the group: their values cross as one flat array."""
+
+    nodes: tuple[Collective, ...]
+
+
+@dataclass(frozen=True)
 class DrawStep:
     """Random numbers that are drawn on the host, before all other steps.
 
@@ -83,7 +92,7 @@ class DrawStep:
 
 @dataclass(frozen=True)
 class LoopStep:
-    """A loop with a host call inside: it runs in Python, around the steps of one iteration."""
+    """A loop with a host call or collective inside: it runs in Python, around the steps of one iteration."""
 
     node: Loop
     steps: tuple[Step, ...]
@@ -91,7 +100,7 @@ class LoopStep:
 
 @dataclass(frozen=True)
 class BranchStep:
-    """A branch with a host call inside: Python decides which steps run."""
+    """A branch with a host call or collective inside: Python decides which steps run."""
 
     node: Branch
     then: tuple[Step, ...]
@@ -99,7 +108,7 @@ class BranchStep:
 
 
 #: A step that calls one function, or draws.
-FlatStep = HostStep | Segment | DrawStep
+FlatStep = HostStep | Segment | DrawStep | CollectiveStep
 Step = FlatStep | LoopStep | BranchStep
 
 
@@ -128,6 +137,7 @@ class Plan:
         copies: outputs that share memory with a variable and must be copied.
         steps: segments, host calls, and loops and branches around such, in execution order.
         statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
+        kept: tensors that stay the backend's own between segments; all others are arrays there.
         page: writes the plan as source (see `source`); emission depends on plans, so a plan cannot import it.
     """
 
@@ -141,6 +151,7 @@ class Plan:
     steps: tuple[Step, ...]
     statistics: Mapping[str, float | int]
     page: Callable[[Plan], str] = field(repr=False)
+    kept: frozenset[Leaf] = frozenset()
 
     @property
     def inputs(self) -> tuple[tuple[Leaf, TensorSpec], ...]:
@@ -173,9 +184,19 @@ class Plan:
         return tuple(step for step in walk_steps(self.steps) if isinstance(step, Segment))
 
     @property
+    def collectives(self) -> tuple[Collective, ...]:
+        """What all learners of the group do together, in order."""
+        return tuple(node for node in walk_nodes(self.nodes) if isinstance(node, Collective))
+
+    @property
     def source(self) -> str:
         """The plan as a page of readable Python: driver and segments, with the meaning of their names."""
         return self.page(self)
+
+    @property
+    def sliced(self) -> frozenset[int]:
+        """The nodes of all slices."""
+        return frozenset[int]().union(*self.slices.values())
 
     @property
     def needs_gradients(self) -> bool:
@@ -191,6 +212,12 @@ def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[
                 if isinstance(spec, TensorSpec):
                     found[Leaf(ref.source, ref.path + path)] = spec
     return found
+
+
+def receives_derivatives(plan: Plan, segment: Segment) -> bool:
+    """Whether derivatives enter a segment, which so is the rest of an update: the step of an optimizer."""
+    sources = (leaf.source for leaf, _ in segment.inputs)
+    return any(isinstance(plan.built.values[source], GradientList) for source in sources)
 
 
 def size_of(nodes: Iterable[Node]) -> int:

@@ -21,6 +21,7 @@ from rlgraph.core.graph.nodes import (
     DEFERRED,
     Branch,
     Carried,
+    Collective,
     Expression,
     Gradients,
     GraphFunctionCall,
@@ -37,6 +38,7 @@ from rlgraph.core.graph.nodes import (
     outputs_of,
     walk_nodes,
 )
+from rlgraph.core.graph.passes.collectives import infer_collective
 from rlgraph.core.graph.passes.containers import expand, merged
 from rlgraph.core.graph.region_inference import enter_loop, join_branch, leave_loop, tensors_of, widened
 from rlgraph.core.graph.values import Value, describe, first_difference, identity, leaves
@@ -232,7 +234,8 @@ class SpaceFlow:
             self.place = frozenset((node.id,)), frozenset()
             return self._try_loop(node) if isinstance(node, Loop) else self._try_branch(node)
         # A derivative needs nothing of the component that takes it, which so may be handed it by its own API.
-        if node.component not in self.components.created and not isinstance(node, Gradients):
+        wiring = isinstance(node, Gradients | Collective)
+        if node.component not in self.components.created and not wiring:
             return False
         self.place = frozenset((node.id,)), frozenset()
         arguments = known(label(node), dict(arguments_of(node)), self.values)
@@ -244,6 +247,8 @@ class SpaceFlow:
         self.place = frozenset((node.id,)), frozenset()
         if isinstance(node, Gradients):
             self._infer_gradients(node, arguments)
+        elif isinstance(node, Collective):
+            self._keep(node, *infer_collective(node, **arguments))
         elif self._is_written_out(node):
             self._expand(node, arguments)
         else:

@@ -18,6 +18,7 @@ from rlgraph.core.graph.flat_keys import common_keys, is_flat, nest
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
+    Collective,
     Const,
     Expression,
     Gradients,
@@ -162,10 +163,12 @@ class Trace:
     Attributes:
         components: those it may reach, by scope.
         spaces: Spaces of the root's arguments, as far as they are known.
+        in_group: whether several learners will run the graph together.
     """
 
     components: Mapping[str, Any] = field(default_factory=dict)
     spaces: Mapping[Input, Space] = field(default_factory=dict)
+    in_group: bool = False
     nodes: dict[int, Node] = field(default_factory=dict)
     calls: dict[int, ApiCall] = field(default_factory=dict)
     _stack: list[tuple[int, Any, str]] = field(default_factory=list)
@@ -456,13 +459,23 @@ class Trace:
         return isinstance(made, VariablesOf | JoinedVariables)
 
     def gradients(self, loss: Any, variables: Any) -> Symbol:
-        """Record the derivatives of `loss` by `variables`."""
+        """Record the derivatives of `loss` by `variables`; in a group their sum, so that no caller can forget it."""
         scope = self.place("gradients(loss, variables)")
         node = self._new_id()
         self._record(
             Gradients(node, self._caller, scope, to_expression(loss, scope), to_expression(variables, scope))
         )
-        return Symbol(Ref(Output(node)))
+        found = Symbol(Ref(Output(node)))
+        # By what it is divided is known once it is clear of which loss it is.
+        return self.all_reduce(found, None) if self.in_group else found
+
+    def all_reduce(self, value: Any, number: Any) -> Any:
+        """Record a collective; what it returns has the structure of `value`."""
+        scope = self.place("all_reduce(value)")
+        node = self._new_id()
+        expression = to_expression(value, scope)
+        self._record(Collective(node, self._caller, scope, expression, to_expression(number, scope)))
+        return _parts(Ref(Output(node)), self._literal(expression))
 
 
 def _seen(ref: Ref, literal: Expression) -> Any:
@@ -473,6 +486,14 @@ def _seen(ref: Ref, literal: Expression) -> Any:
         parts = {key: _seen(Ref(ref.source, (*ref.path, key)), item) for key, item in literal.items}
         return KnownDict(ref, parts)
     return Symbol(ref)
+
+
+def _parts(ref: Ref, literal: Expression) -> Any:
+    """Symbols of the parts of `ref`, which has the structure of `literal`."""
+    if not isinstance(literal, Pack):
+        return Symbol(ref)
+    items = {key: _parts(Ref(ref.source, (*ref.path, key)), item) for key, item in literal.items}
+    return items if literal.kind is dict else tuple(items.values())
 
 
 def _parts_like(literal: Expression, ref: Ref) -> Expression:
@@ -590,3 +611,32 @@ def gradients(loss: Any, variables: Any) -> Symbol:
         A symbol of the list of derivatives, parallel to `variables`.
     """
     return current_trace("gradients(loss, variables)").gradients(loss, variables)
+
+
+def all_reduce(value: Any, number: Any = None) -> Any:
+    """The sum of `value` over all learners of the group; wiring, for use in API methods only.
+
+    Without a group it is `value`, divided by nothing: ask `in_group`. A loss may be such a sum: its derivative is the
+    sum of those of the learners. No other derivative goes back through a sum.
+
+    Args:
+        value: a float tensor of fixed size, or a dict or tuple of such. (What `gradients` returns is a sum already.)
+        number: of how many items `value` is the sum, []: the result is the mean over the items of all learners, 0
+            without items. A mean of the learners' means would be wrong where their numbers differ.
+
+    Returns:
+        The same structure.
+    """
+    trace = current_trace("all_reduce(value)")
+    if trace.in_group:
+        return trace.all_reduce(value, number)
+    if number is not None:
+        raise AssemblyError(
+            "all_reduce(value, number) is for groups of learners: without one divide yourself"
+        )
+    return value
+
+
+def in_group() -> bool:
+    """Whether the graph that is assembled is for a group of learners; for use in API methods only."""
+    return current_trace("in_group()").in_group

@@ -33,6 +33,7 @@ class Effects:
         reads: names of the variables it reads.
         writes: names of the variables it writes, and of the streams it draws from (see `stream_name`).
         host: whether it runs as plain Python on the host.
+        collective: whether it waits for all learners of the group.
         hazard: whether it writes a variable that it has read before (reads must then copy).
         aliases: per output, the variables whose memory the output may share.
         views: per output, the arguments whose memory the output may share.
@@ -48,6 +49,7 @@ class Effects:
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     host: bool = False
+    collective: bool = False
     hazard: bool = False
     aliases: tuple[frozenset[str], ...] = ()
     views: tuple[frozenset[str], ...] = ()
@@ -66,7 +68,12 @@ class Effects:
     @property
     def pure(self) -> bool:
         """Whether the function has no effects but its outputs."""
-        return not self.writes and not self.host
+        return not (self.writes or self.is_border)
+
+    @property
+    def is_border(self) -> bool:
+        """Whether it runs between segments: on the host, or on all learners together."""
+        return self.host or self.collective
 
 
 def together(effects: Iterable[Effects]) -> Effects:
@@ -80,6 +87,7 @@ def together(effects: Iterable[Effects]) -> Effects:
         reads=union("reads"),
         writes=union("writes"),
         host=any(e.host for e in several),
+        collective=any(e.collective for e in several),
         whole_reads=union("whole_reads"),
         overwrites=union("overwrites"),
     )

@@ -5,14 +5,16 @@ There is one lock per group of variables, one per random stream, and one per com
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from rlgraph.core.graph import BuiltGraph
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.nodes import GraphFunctionCall
-from rlgraph.core.graph.plan import DrawStep, FlatStep, HostStep
+from rlgraph.core.graph.plan import CollectiveStep, DrawStep, FlatStep, HostStep
 from rlgraph.core.random_streams import RandomStreams
+from rlgraph.core.runtime.learner_group import LOCK
 from rlgraph.core.runtime.locks import Locks
 from rlgraph.core.storage import Storage
 
@@ -65,10 +67,17 @@ class GuardedStorage:
         """Keeps other threads from writing tensor variables."""
         return self.locks.holding(self.built.layout.groups)
 
+    def writing(self, groups: Iterable[str]) -> AbstractContextManager[Any]:
+        """Keeps other threads out of groups of tensor variables, and waits for the end of an update of learners."""
+        return self.locks.holding([LOCK, *groups], self.storage.mark_written)
+
     def everything(self) -> AbstractContextManager[Any]:
-        """Keeps other threads out of all variables: for looking at, or replacing, many values at once."""
+        """Keeps other threads out of all variables: for looking at, or replacing, many values at once.
+
+        It waits for the end of an update of a group of learners.
+        """
         scopes = self.built.graph.components
-        return self.locks.holding([*self.built.layout.groups, *map(_host_lock, scopes)])
+        return self.locks.holding([LOCK, *self.built.layout.groups, *map(_host_lock, scopes)])
 
     def guard(self, step: FlatStep, storage: Storage) -> AbstractContextManager[Any] | None:
         """What a step of a plan runs in; None: beside all others, since it only reads.
@@ -77,6 +86,8 @@ class GuardedStorage:
             step: a step of a plan.
             storage: the variables on which it runs: these, or those that borrow their memory.
         """
+        if isinstance(step, CollectiveStep):
+            return None  # its whole plan runs alone
         if isinstance(step, HostStep):
             return self.host_functions(step.node.component)
         if isinstance(step, DrawStep):

@@ -5,20 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from rlgraph.core.backend import Backend
+from rlgraph.core.collectives import Collective
 from rlgraph.core.errors import CapabilityError, RLGraphError, nearest
 from rlgraph.core.graph import Plan, link, make_plan
 from rlgraph.core.graph.call_fusion import FusedCall, fuse
 from rlgraph.core.graph.passes.draws_ahead import draw_ahead, draws_left
+from rlgraph.core.graph.passes.kept_tensors import kept_tensors
 from rlgraph.core.graph.passes.replica_copies import Replication
 from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.input_conversion import converter
+from rlgraph.core.runtime.learner_group import LearnerGroup
 from rlgraph.core.storage import Storage
 
 Program = Callable[..., Any]
@@ -31,12 +36,14 @@ class Lowered:
     Attributes:
         plan: the plan.
         segments: name of a segment -> what the backend made of it.
+        receive: what makes a tensor of an array where these stay tensors between segments; None: nowhere.
         storage: the variables on which they run.
     """
 
     plan: Plan
     segments: Mapping[str, Program]
     storage: Storage
+    receive: Callable[[np.ndarray], Any] | None = None
 
 
 class Programs:
@@ -46,6 +53,7 @@ class Programs:
         backend: who runs them.
         guarded: the variables that they share.
         replication: how replicas share updates; None: they do not.
+        collective: how this learner reaches the others of its group; None: there is no group.
 
     Attributes:
         of_methods: API method -> its program, as far as they were made.
@@ -53,7 +61,14 @@ class Programs:
         statistics: name of a plan -> what its passes did, and the seconds that planning and lowering took.
     """
 
-    def __init__(self, backend: Backend, guarded: GuardedStorage, replication: Replication | None):
+    def __init__(
+        self,
+        backend: Backend,
+        guarded: GuardedStorage,
+        replication: Replication | None,
+        collective: Collective | None = None,
+    ):
+        self.group = None if collective is None else LearnerGroup(collective, guarded.locks)
         self.built, self.backend, self.guarded, self.replication = (
             guarded.built,
             backend,
@@ -167,7 +182,11 @@ class Programs:
 
     def _lower(self, plan: Plan, backend: Backend, storage: Storage) -> Lowered:
         backend.require(plan)
-        return Lowered(plan, {s.name: backend.lower(plan, s, storage) for s in plan.segments}, storage)
+        receive = backend.receive(plan)
+        if receive is not None:
+            plan = replace(plan, kept=kept_tensors(plan))
+        lowered = {segment.name: backend.lower(plan, segment, storage) for segment in plan.segments}
+        return Lowered(plan, lowered, storage, receive)
 
     def _link(self, lowered: Lowered, streams: RandomStreams | None = None) -> Program:
         drawn, storage = self.guarded.storage.streams if streams is None else streams, lowered.storage
@@ -178,6 +197,8 @@ class Programs:
             converter,
             partial(self.guarded.guard, storage=storage),
             drawn.__getitem__,
+            self.group,
+            lowered.receive,
         )
         if not isinstance(storage, BorrowedStorage):
             return program

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rlgraph.core import Backend, Component, ExecutionSpec, GraphExecutor, create_backend, find_backend
+from rlgraph.core import (
+    Backend,
+    Collective,
+    Component,
+    ExecutionSpec,
+    GraphExecutor,
+    create_backend,
+    find_backend,
+)
 from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS
 
 
@@ -33,11 +41,17 @@ class Subject:
         return create_backend(self.backend, ExecutionSpec(**execution))
 
     def executor(
-        self, root: Component, spaces: Mapping[str, Any] | None = None, **execution: Any
+        self,
+        root: Component,
+        spaces: Mapping[str, Any] | None = None,
+        collective: Collective | None = None,
+        **execution: Any,
     ) -> GraphExecutor:
         """`root` built on the backend; `execution` are fields of the execution spec."""
         execution = {"device": self.device, **execution} if self.device else execution
-        return GraphExecutor(root, spaces or {}, backend=self.backend, execution_spec=execution)
+        return GraphExecutor(
+            root, spaces or {}, backend=self.backend, execution_spec=execution, collective=collective
+        )
 
     @staticmethod
     def reference(

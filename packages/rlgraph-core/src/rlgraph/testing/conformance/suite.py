@@ -20,6 +20,7 @@ MODULES = (
     "control",
     "loops",
     "gradients",
+    "groups",
     "components",
     "draws",
     "functional",

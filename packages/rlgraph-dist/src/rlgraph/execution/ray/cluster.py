@@ -9,10 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from rlgraph.core import SpecError
+
+#: Seconds in which Ray's processes may end by themselves, once it has shut down.
+_PATIENCE = 1.0
 
 
 def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float) -> None:
@@ -42,6 +46,26 @@ def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float)
             if address is None:
                 raise
             raise _no_cluster(address, str(error)) from None
+
+
+def shut_down(ray: Any) -> None:
+    """End the cluster of this machine that `connect` started.
+
+    Ray kills those of its processes that are slow to end; what these have started would stay for a minute.
+    """
+    import psutil
+
+    folder = str(Path(ray.__file__).parent)
+    started = []
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):  # it ended meanwhile
+            if any(folder in part for part in child.cmdline()):
+                started += [child, *child.children(recursive=True)]
+    ray.shutdown(wait_for_processes=True)
+    _, left = psutil.wait_procs(started, timeout=_PATIENCE)
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def _no_cluster(address: str, problem: str) -> SpecError:

@@ -14,7 +14,7 @@ from rlgraph.core import PluginError, SpecError
 from rlgraph.core.specs.spec_types import Amount, Count, Seconds
 from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
 from rlgraph.execution.host import Host
-from rlgraph.execution.ray.cluster import connect
+from rlgraph.execution.ray.cluster import connect, shut_down
 from rlgraph.execution.ray.placement import Placement, Shares, check_resources
 
 #: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
@@ -160,8 +160,7 @@ class RayEngine(Engine):
             self.kill(actor)
         self.give_back_room()
         if self._owns_cluster:
-            # Else they are killed when this program ends, and those that they started stay for a minute.
-            self._ray.shutdown(wait_for_processes=True)
+            shut_down(self._ray)
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def emit_pieces(
     lowered: Mapping[str, Callable[..., object]],
     dialect: Dialect,
 ) -> SourceFunction:
-    """The function that runs the pieces of a segment: arrays in, arrays out.
+    """The function that runs the pieces of a segment: arrays in, arrays out, but for tensors that stay such.
 
     Args:
         plan, segment: the split segment.
@@ -146,9 +146,14 @@ class _Emitter:
 
     def emit(self, pieces: Pieces) -> SourceFunction:
         function = self.function
-        function.lines.extend(f"{name} = {self.dialect.receive(name)}" for name in function.parameters)
+        kept = self.plan.kept
+        names = [function.local(leaf) for leaf, _ in self.segment.inputs if leaf not in kept]
+        function.lines.extend(f"{name} = {self.dialect.receive(name)}" for name in names)
         self._emit(pieces)
-        outputs = [self.dialect.give(function.local(leaf)) for leaf, _ in self.segment.outputs]
+        outputs = [
+            function.local(leaf) if leaf in kept else self.dialect.give(function.local(leaf))
+            for leaf, _ in self.segment.outputs
+        ]
         function.lines.append(f"return {literal(tuple, list(enumerate(outputs)))}")
         return function
 

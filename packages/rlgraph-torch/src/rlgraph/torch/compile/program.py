@@ -61,6 +61,9 @@ ARRAYS = Border(
     "{}.numpy()".format,
     {"from_numpy": torch.from_numpy, "to_tensor": tensor_of_array},
 )
+#: PyTorch's compiler has global state, so that a process compiles one program at a time.
+_COMPILING = threading.RLock()
+
 TENSORS = Border(torch.Tensor.contiguous, "{}.contiguous()".format, str, {})
 
 
@@ -157,12 +160,11 @@ class Compiler:
         name = self._name(plan, segment)
         if self.choices.get(name, "").startswith("eager"):
             return eager
-        compiling = threading.Lock()
         current: Lowered | None = None
 
         def first(*values: Any) -> tuple[Any, ...]:
             nonlocal current
-            with compiling:
+            with _COMPILING:
                 if current is None:
                     try:
                         current, self.choices[name] = make(values)
@@ -184,7 +186,7 @@ class Compiler:
         border: Border,
         values: Sequence[Any],
     ) -> tuple[Lowered, str]:
-        tensors = [border.to_tensor(value) for value in values]
+        tensors = [_contiguous(value, border) for value in values]
         try:
             traced = Tracer(plan, segment, storage, self.dialect, self.float_dtype).trace(tensors)
         except Exception as error:  # any error: user code may need the values of tensors
@@ -228,6 +230,11 @@ def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
+def _contiguous(value: Any, border: Border) -> Tensor:
+    """The tensor of an input: of an array, or of a tensor that stays one between segments."""
+    return (TENSORS if isinstance(value, Tensor) else border).to_tensor(value)
+
+
 def _bordered(
     plan: Plan,
     segment: Segment,
@@ -250,7 +257,8 @@ def _bordered(
     if sizes:
         with function.block(f"if {' or '.join(sizes)}:"):
             function.lines.append(f"return eager({', '.join(names)})")
-    given = [border.receive(names[i]) for i in inputs.arrays]
+    leaves = [leaf for leaf, _ in segment.inputs]
+    given = [(TENSORS if leaves[i] in plan.kept else border).receive(names[i]) for i in inputs.arrays]
     given += [function.bind("group", storage.groups[name]) for name in inputs.groups]
     for draw in inputs.draws:
         stream = storage.tensor_stream(draw.stream)
@@ -261,7 +269,11 @@ def _bordered(
     outputs = [function.local(leaf) for leaf, _ in segment.outputs]
     if outputs:
         function.lines.append(f"{', '.join(outputs)}{',' * (len(outputs) == 1)} = {call}")
-        function.lines.append(f"return {', '.join(map(border.give, outputs))},")
+        made = [
+            name if leaf in plan.kept else border.give(name)
+            for name, (leaf, _) in zip(outputs, segment.outputs, strict=True)
+        ]
+        function.lines.append(f"return {', '.join(made)},")
     else:
         function.lines.extend([call, "return ()"])
     return function.compile()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -23,12 +23,14 @@ from rlgraph.core.graph.nodes import (
     Pack,
     Path,
     Ref,
+    descend,
     label,
     outputs_of,
 )
 from rlgraph.core.graph.passes.draws_ahead import size_text
 from rlgraph.core.graph.plan import (
     BranchStep,
+    CollectiveStep,
     DrawStep,
     FlatStep,
     HostStep,
@@ -52,6 +54,8 @@ def emit_driver(
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
     guard: Callable[[FlatStep], Any] = lambda step: None,
     stream: Callable[[str], Any] = lambda name: None,
+    group: LearnerGroup | None = None,
+    receive: Callable[[np.ndarray], Any] | None = None,
 ) -> SourceFunction:
     """The function a caller of the API method runs: checks inputs, calls host functions and segments.
 
@@ -62,6 +66,8 @@ def emit_driver(
         convert: makes the function that turns an unfit input into an array or raises.
         guard: the context manager in which a step runs, if it needs one.
         stream: name -> the NumPy generator from which a `DrawStep` draws.
+        group: how this learner reaches the others; None: a plan with collectives is shown, not run.
+        receive: makes the backend's tensor of an argument that stays one; None: there are no such tensors.
     """
     built = plan.built
     method = built.graph.methods[plan.name]
@@ -76,17 +82,45 @@ def emit_driver(
     ]
     inputs = plan.inputs
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
-    steps = _Steps(function, plan, lowered, host_view, guard, stream)
+    steps = _Steps(function, plan, lowered, host_view, guard, stream, group)
     steps.emit_fast_path()
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
     for names in method.size_groups or (method.parameters,):
-        group = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
-        _emit_sizes(function, plan.name, group, InputError)
-    steps.emit(plan.steps)
-    result = _driver_expression(plan, plan.results, function)
-    function.lines.append(f"return {result}" if result != "()" else "return None")
+        sized = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
+        _emit_sizes(function, plan.name, sized, InputError)
+    with _together(function, plan, group):
+        steps.emit_tensors(receive)
+        steps.emit(plan.steps)
+        result = _driver_expression(plan, plan.results, function)
+        function.lines.append(f"return {result}" if result != "()" else "return None")
     return function
+
+
+class LearnerGroup(Protocol):
+    """How the programs of a learner reach the others."""
+
+    def together(self, plan: Plan) -> AbstractContextManager[Any]:
+        """What a whole plan with collectives runs in: alone in this learner, on all learners."""
+
+    def reduction(
+        self, where: str, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+    ) -> Callable[..., Sequence[np.ndarray]]:
+        """``f(*arrays, numbers=()) -> sums`` over all learners.
+
+        Args:
+            where: what is added up; the same on all learners.
+            shapes: of the arrays.
+            divided_by: for each of them the position of the number by whose sum its sum is divided.
+        """
+
+
+def _together(
+    function: SourceFunction, plan: Plan, group: LearnerGroup | None
+) -> AbstractContextManager[None]:
+    if group is None or not plan.collectives:
+        return nullcontext()
+    return function.block(f"with {function.bind('together', group.together(plan))}:")
 
 
 class _Steps:
@@ -100,9 +134,11 @@ class _Steps:
         host_view: Callable[[str], Any],
         guard: Callable[[FlatStep], Any],
         stream: Callable[[str], Any],
+        group: LearnerGroup | None,
     ):
         self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
-        self.guard, self.stream = guard, stream
+        self.guard, self.stream, self.group = guard, stream, group
+        self.tensors: dict[Leaf, str] = {}
         text = partial(_driver_expression, plan, function=function)
         self.writer = Writer(function, plan.built, text, self._copied, self._copied, self._stack)
 
@@ -122,6 +158,15 @@ class _Steps:
         with self._guarded(HostStep(node, frozenset())):
             self.function.lines.extend([f"if {call}:", "    return None"])
 
+    def emit_tensors(self, receive: Callable[[np.ndarray], Any] | None) -> None:
+        """Convert the arguments that segments use repeatedly; host functions get the arrays."""
+        for leaf, _ in self.plan.inputs:
+            if receive is not None and leaf in self.plan.kept:
+                name = self.function.local(leaf)
+                self.tensors[leaf] = self.function.fresh(f"{name}_tensor")
+                to_tensor = self.function.share("to_tensor", receive)
+                self.function.lines.append(f"{self.tensors[leaf]} = {to_tensor}({name})")
+
     def emit(self, steps: Sequence[Step]) -> None:
         for step in steps:
             if isinstance(step, FlatStep):
@@ -139,6 +184,8 @@ class _Steps:
                 self._emit_segment(step)
             elif isinstance(step, DrawStep):
                 self._emit_draws(step)
+            elif isinstance(step, CollectiveStep):
+                self._emit_collective(step)
             else:
                 _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
 
@@ -167,7 +214,7 @@ class _Steps:
         function = self.function
         outputs = "".join(f"{function.local(leaf)}, " for leaf, _ in segment.outputs)
         name = function.bind(segment.name, self.lowered[segment.name])
-        inputs = ", ".join(function.local(leaf) for leaf, _ in segment.inputs)
+        inputs = ", ".join(self.tensors.get(leaf) or function.local(leaf) for leaf, _ in segment.inputs)
         call = f"{name}({inputs})"
         line = f"{outputs.rstrip()} = {call}" if outputs else call
         if not any(_is_bounded(spec) for _, spec in segment.inputs):
@@ -178,6 +225,27 @@ class _Steps:
         with function.block("except Exception as error:"):
             refuse = function.bind(f"refuse_{segment.name}", partial(_refuse_beyond, self.plan, segment))
             function.lines.extend([f"{refuse}(error, {inputs})", "raise"])
+
+    def _emit_collective(self, step: CollectiveStep) -> None:
+        function, built = self.function, self.plan.built
+        shapes, made, given, divided_by = list[Any](), list[str](), list[str](), list[int | None]()
+        numbers: list[Leaf] = []
+        for node in step.nodes:
+            number = next(iter(tensor_leaves(built, [node.number])), None)
+            if number is not None and number not in numbers:
+                numbers.append(number)
+            by = None if number is None else numbers.index(number)
+            for leaf, spec in tensor_leaves(built, [Ref(Output(node.id))]).items():
+                shapes.append(spec.shape)
+                made.append(function.local(leaf))
+                given.append(_driver_expression(self.plan, descend(node.value, leaf.path), function))
+                divided_by.append(by)
+        where = f"{self.plan.name}, {', '.join(f'{label(n)} {n.id}' for n in step.nodes)}"
+        reduction = _shown if self.group is None else self.group.reduction(where, shapes, divided_by)
+        if numbers:
+            given.append(f"numbers={literal(tuple, list(enumerate(map(function.local, numbers))))}")
+        call = f"{function.bind('all_reduce', reduction)}({', '.join(given)})"
+        function.lines.append(f"{literal(tuple, list(enumerate(made)))} = {call}")
 
     def _emit_loop(self, step: LoopStep) -> None:
         emit_loop(self.writer, step.node, lambda _region: self.emit(step.steps))
@@ -197,6 +265,10 @@ class _Steps:
 
     def _stack(self, name: str) -> str:
         return f"{self.function.share('stack', np.stack)}({name})"
+
+
+def _shown(*_: Any) -> NoReturn:
+    raise RLGraphError("this plan is of a group, and is shown, not run")
 
 
 def _name(step: FlatStep) -> str:

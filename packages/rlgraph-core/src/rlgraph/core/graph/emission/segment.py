@@ -65,7 +65,7 @@ class _SegmentEmitter:
         nodes = list(walk_nodes(segment.nodes))
         # Each result of these has one name; of all other values the leaves have names.
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
-        self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
+        self.sliced = plan.sliced
         self.data = {output for output in plan.data if output.node in {node.id for node in nodes}}
         self.in_slice = False
         self.depth = 1  # of the API calls that are open, the root's own one among them
@@ -94,7 +94,8 @@ class _SegmentEmitter:
         return self.function
 
     def _emit_body(self) -> None:
-        received = [(name, self.dialect.receive(name)) for name in self.function.parameters]
+        inputs = (leaf for leaf, _ in self.segment.inputs if leaf not in self.plan.kept)
+        received = [(name, self.dialect.receive(name)) for name in map(self.function.local, inputs)]
         self.function.lines.extend(f"{name} = {text}" for name, text in received if text != name)
         if self.dialect.arrive is not None:
             self._emit_arrivals(self.dialect.arrive)
@@ -121,7 +122,8 @@ class _SegmentEmitter:
         text = self._flat(Ref(leaf.source, leaf.path))
         # An exported segment may hand an input on.
         sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
-        return self.dialect.give(self.detach(text) if sliced else text)
+        text = self.detach(text) if sliced else text
+        return text if leaf in self.plan.kept else self.dialect.give(text)
 
     # Nodes.
 
@@ -238,8 +240,12 @@ class _SegmentEmitter:
         if isinstance(expression, Pack):
             return literal(expression.kind, [(key, self._flat(item)) for key, item in expression.items])
         text = self._expression(expression)
-        if not isinstance(self.plan.built.value_of(expression), GradientList):
+        derivatives = self.plan.built.value_of(expression)
+        if not isinstance(derivatives, GradientList):
             return text
+        assert isinstance(expression, Ref) and isinstance(expression.source, Output)
+        if len(self.plan.built.layout.blocks(derivatives, self.cuts[expression.source.node])) == 1:
+            return f"{text}[0]"
         return f"{self.function.share('concat', self.linker.ops.concat)}({text})"
 
     def _emit_blocks(self, output: Output) -> None:
@@ -247,9 +253,10 @@ class _SegmentEmitter:
         derivatives = self.plan.built.values[output]
         if isinstance(derivatives, GradientList):
             name, start, pieces = self.function.local(Leaf(output)), 0, list[str]()
-            for block in self.plan.built.layout.blocks(derivatives, self.cuts[output.node]):
+            blocks = self.plan.built.layout.blocks(derivatives, self.cuts[output.node])
+            for block in blocks:
                 stop = start + block.stop - block.start
-                pieces.append(f"{name}[{start}:{stop}]")
+                pieces.append(f"{name}[{start}:{stop}]" if len(blocks) > 1 else name)
                 start = stop
             self.function.lines.append(f"{name} = {literal(tuple, list(enumerate(pieces)))}")
 

@@ -61,7 +61,7 @@ def draw_ahead(plan: Plan) -> Plan:
         return plan
     built = replace(built, values=values, effects=effects)
     first = DrawStep(tuple(draws), sizes, frozenset(streams))
-    steps = (first, *split_into_segments(built, nodes, plan.results))
+    steps = (first, *split_into_segments(built, nodes, plan.results, plan.sliced))
     return replace(plan, built=built, nodes=tuple(nodes), steps=steps)
 
 

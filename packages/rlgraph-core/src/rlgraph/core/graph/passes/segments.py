@@ -1,4 +1,4 @@
-"""Segments: host functions cut a plan into stretches that a backend lowers as one program each.
+"""Segments: host functions and collectives cut a plan into stretches that a backend lowers as one program each.
 
 Before::
 
@@ -14,13 +14,14 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import (
     Branch,
+    Collective,
     Expression,
     GraphFunctionCall,
     Input,
@@ -39,6 +40,7 @@ from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.graph.passes.snapshots import viewed
 from rlgraph.core.graph.plan import (
     BranchStep,
+    CollectiveStep,
     HostStep,
     Leaf,
     LoopStep,
@@ -51,39 +53,63 @@ from rlgraph.core.graph.variables import GradientList
 from rlgraph.core.ops.effects import Effects
 
 
-def split_into_segments(built: BuiltGraph, nodes: Sequence[Node], results: Expression) -> tuple[Step, ...]:
+def split_into_segments(
+    built: BuiltGraph, nodes: Sequence[Node], results: Expression, sliced: Collection[int]
+) -> tuple[Step, ...]:
     """The steps of a plan. A host call comes as early as its inputs allow, so that segments grow long.
 
-    A loop or branch with a host call inside has steps of its own.
+    A collective comes as late as what needs it allows; those that follow each other are one step. A loop or branch with
+    a host call or collective inside has steps of its own.
+
+    Args:
+        built, nodes, results: the plan.
+        sliced: the nodes of gradient slices, which stay together.
     """
-    return _Splitter(built).split(nodes, results, repeated=False)
+    return _Splitter(built, sliced).split(nodes, results, repeated=False)
 
 
 class _Splitter:
-    def __init__(self, built: BuiltGraph):
-        self.built = built
+    def __init__(self, built: BuiltGraph, sliced: Collection[int]):
+        self.built, self.sliced = built, sliced
         self.number = count()
 
     def split(self, nodes: Sequence[Node], results: Expression, *, repeated: bool) -> tuple[Step, ...]:
         """The steps of a plan or region; those of a `repeated` region run again and again."""
-        groups = _group(nodes, self.built.effects)
+        groups = _group(nodes, self.built.effects, self.sliced)
         steps: list[Step] = []
         for position, group in enumerate(groups):
             later = [node for g in groups[position + 1 :] for node in g]
             first = group[0]
-            if isinstance(first, Loop) and self._is_host(first):
+            if isinstance(first, Loop) and self._is_border(first):
                 region = self.split(first.region.nodes, first.region.results, repeated=True)
                 steps.append(LoopStep(first, region))
-            elif isinstance(first, Branch) and self._is_host(first):
+            elif isinstance(first, Branch) and self._is_border(first):
                 sides = (first.then, first.otherwise)
                 steps.append(
                     BranchStep(first, *(self.split(r.nodes, r.results, repeated=repeated) for r in sides))
                 )
+            elif isinstance(first, Collective):
+                steps.append(CollectiveStep((first,)))
             elif isinstance(first, GraphFunctionCall) and first.host:
                 steps.append(HostStep(first, self._copies(first, later, results, repeated)))
             else:
                 steps.append(self._segment(group, later, results))
-        return tuple(steps)
+        return tuple(self._together(steps))
+
+    def _together(self, steps: Sequence[Step]) -> Iterator[Step]:
+        """`steps` in which collectives that follow each other are one step: a call costs much."""
+        pending: list[Collective] = []
+        for step in steps:
+            together = isinstance(step, CollectiveStep) and not _needs(step.nodes[0], pending)
+            if pending and not together:
+                yield CollectiveStep(tuple(pending))
+                pending = []
+            if isinstance(step, CollectiveStep):
+                pending.extend(step.nodes)
+            else:
+                yield step
+        if pending:
+            yield CollectiveStep(tuple(pending))
 
     def _copies(
         self, node: GraphFunctionCall, later: Sequence[Node], results: Expression, repeated: bool
@@ -95,8 +121,8 @@ class _Splitter:
             return frozenset(range(node.returns))
         return _copied_outputs(node, later, results, self.built.effects)
 
-    def _is_host(self, node: Node) -> bool:
-        return self.built.effects[node.id].host
+    def _is_border(self, node: Node) -> bool:
+        return self.built.effects[node.id].is_border
 
     def _segment(self, group: Sequence[Node], later: Sequence[Node], results: Expression) -> Segment:
         return make_segment(self.built, f"segment_{next(self.number)}", group, later, results)
@@ -154,29 +180,53 @@ def check_derivatives(built: BuiltGraph, steps: Iterable[Step]) -> None:
             if len(devices) > 1:
                 assert isinstance(leaf.source, Output)
                 raise BuildError(
-                    f"{label(built.graph.nodes[leaf.source.node])}: a host function is called between gradients(...) "
-                    f"and the use of its result, and the variables are on {', '.join(map(repr, devices))}: derivatives "
-                    "pass a host call as one flat tensor. Call gradients(...) for each device on its own"
+                    f"{label(built.graph.nodes[leaf.source.node])}: a host function or all_reduce(...) is called "
+                    "between gradients(...) and the use of its result, and the variables are on "
+                    f"{', '.join(map(repr, devices))}: derivatives leave a segment as one flat tensor. Call "
+                    "gradients(...) for each device on its own"
                 )
 
 
-def _group(nodes: Sequence[Node], effects: Mapping[int, Effects]) -> list[list[Node]]:
-    """One host call or many other nodes each. Host calls keep their order, and so do all others."""
+def _group(
+    nodes: Sequence[Node], effects: Mapping[int, Effects], sliced: Collection[int]
+) -> list[list[Node]]:
+    """One host call or collective or many other nodes each. The former keep their order, and so do all others."""
     groups: list[list[Node]] = []
     for node in nodes:
-        open_segment = bool(groups) and not effects[groups[-1][0].id].host
-        if not effects[node.id].host:
-            if open_segment:
-                groups[-1].append(node)
-            else:
-                groups.append([node])
-            continue
+        open_segment = bool(groups) and not effects[groups[-1][0].id].is_border
         needed = producers(*(expression for _, expression in arguments_of(node)))
+        if not effects[node.id].is_border:
+            segment = groups[-1] if open_segment else None
+            if segment is None and node.id not in sliced:
+                segment = _segment_before(groups, needed, effects)
+            if segment is None:
+                groups.append([node])
+            else:
+                segment.append(node)
+            continue
         # What holds a host call among others cannot be called before the tensors' turn.
-        alone = isinstance(node, GraphFunctionCall)
+        alone = isinstance(node, GraphFunctionCall | Collective)
         overtakes = open_segment and alone and needed.isdisjoint(other.id for other in groups[-1])
         groups.insert(len(groups) - overtakes, [node])
     return groups
+
+
+def _segment_before(
+    groups: Sequence[list[Node]], needed: set[int], effects: Mapping[int, Effects]
+) -> list[Node] | None:
+    """The segment ahead of the collectives at the end, for a node that needs `needed`, if it needs none of these."""
+    for group in reversed(groups):
+        if not effects[group[0].id].is_border:
+            return group
+        if not isinstance(group[0], Collective) or group[0].id in needed:
+            return None
+    return None
+
+
+def _needs(node: Node, others: Sequence[Node]) -> bool:
+    """Whether a node uses what one of the others makes."""
+    needed = producers(*(expression for _, expression in arguments_of(node)))
+    return not needed.isdisjoint(other.id for other in others)
 
 
 def _from(leaf: Leaf, produced: set[int]) -> bool:

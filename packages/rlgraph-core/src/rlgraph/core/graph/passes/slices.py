@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 
 from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.nodes import (
+    Collective,
     Gradients,
     Node,
     Output,
@@ -52,9 +53,9 @@ def gradient_slices(
         The slices, and the outputs that enter regions as data though variables of a derivative inside went into them.
 
     Raises:
-        BuildError: a host function lies on such a path; it cannot be differentiated. A variable that was read on
-            such a path is written before the derivative is taken, which backends would not notice. A variable is read
-            outside of the region in which the derivative is taken, and not inside.
+        BuildError: a host function or collective lies on such a path; it cannot be differentiated. A variable that was
+            read on such a path is written before the derivative is taken, which backends would not notice. A variable
+            is read outside of the region in which the derivative is taken, and not inside.
     """
     here = {node.id: node for node in nodes}
     everything = {node.id: node for node in outer} | here
@@ -72,7 +73,7 @@ def gradient_slices(
             raise BuildError(f"{label(node)}: the loss does not depend on any of the variables")
         outside = [everything[id_] for id_ in sorted(whole - here.keys())]
         _check_place(node, inside, outside, effects)
-        _check_host(node, inside, here, effects)
+        _check_borders(node, inside, here, effects)
         _check_regions(node, inside, here, effects)
         _check_writes(node, inside, nodes, effects)
         slices[node.id] = frozenset(n.id for n in walk_nodes(here[id_] for id_ in sorted(inside)))
@@ -114,10 +115,16 @@ def _check_place(
             )
 
 
-def _check_host(
+def _check_borders(
     node: Gradients, inside: set[int], by_id: Mapping[int, Node], effects: Mapping[int, Effects]
 ) -> None:
     for other in (by_id[id_] for id_ in sorted(inside)):
+        if effects[other.id].collective:
+            sum_ = next(label(n) for n in walk_nodes([other]) if isinstance(n, Collective))
+            raise BuildError(
+                f"{label(node)}: {sum_}(...) lies between a differentiated variable and the loss: no derivative goes "
+                "back through a sum over learners. The loss itself may be one: reduce it last"
+            )
         if effects[other.id].host:
             called = next(label(n) for n in walk_nodes([other]) if effects[n.id].host and not regions_of(n))
             raise BuildError(

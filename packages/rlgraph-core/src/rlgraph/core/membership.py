@@ -1,0 +1,364 @@
+"""Who is in a group of learners: the error names who has not come, and later who is lost or late.
+
+Learner 0 listens; each of the others keeps one connection to it as long as the group lasts. The system closes the
+connections of a process that ends, however it ends, so the others know at once. Every second each learner says how many
+calls it has begun and how long it has waited in them: this names who is missing in a call, and who is slow.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from rlgraph.core.errors import CollectiveError
+
+#: Why a learner is gone that closed its collective.
+LEFT = "it has left the group"
+#: Seconds between two beats.
+BEAT = 1.0
+#: First bytes of what is sent, so that a stranger on the port is told apart.
+_MAGIC = b"rlgraph1"
+_HEAD = struct.Struct("!cQ")
+_PLACE = struct.Struct("!II")
+#: Seconds until a message to a learner that does not read is given up.
+_SEND_TIMEOUT = 30.0
+_ERROR, _GREETINGS, _GATHER, _BEAT, _LOST, _LEAVE = b"E", b"H", b"G", b"B", b"L", b"X"
+
+
+@dataclass(frozen=True)
+class Beat:
+    """What a learner says of itself.
+
+    Attributes:
+        calls: collective calls begun.
+        waited: seconds spent in them.
+        at: when it was heard, by `time.monotonic`.
+    """
+
+    calls: int = 0
+    waited: float = 0.0
+    at: float = 0.0
+
+
+class _Line:
+    """A connection on which whole messages are sent and received."""
+
+    def __init__(self, connection: socket.socket):
+        self.socket = connection
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.settimeout(_SEND_TIMEOUT)
+        self._sending = threading.Lock()
+
+    def send(self, kind: bytes, message: bytes) -> None:
+        with self._sending:
+            self.socket.sendall(_HEAD.pack(kind, len(message)) + message)
+
+    def receive(self, timeout: float | None = None) -> tuple[bytes, bytes]:
+        """The next message.
+
+        Raises:
+            OSError: the connection has ended, or the time is over.
+        """
+        self.socket.settimeout(timeout)
+        kind, length = _HEAD.unpack(self.read(_HEAD.size))
+        return kind, self.read(length)
+
+    def read(self, length: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < length:
+            part = self.socket.recv(min(length - len(parts), 1 << 20))
+            if not part:
+                raise ConnectionResetError("the other side has closed the connection")
+            parts += part
+        return bytes(parts)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)  # wakes a thread that reads
+        self.socket.close()
+
+
+def pack_all(messages: Sequence[bytes]) -> bytes:
+    """Several messages as one."""
+    return b"".join(struct.pack("!Q", len(message)) + message for message in messages)
+
+
+def unpack_all(message: bytes) -> list[bytes]:
+    """What `pack_all` was given."""
+    found, at = [], 0
+    while at < len(message):
+        (length,) = struct.unpack_from("!Q", message, at)
+        found.append(message[at + 8 : at + 8 + length])
+        at += 8 + length
+    return found
+
+
+def report_failure(rank: int, size: int, address: str, why: str) -> None:
+    """Tell learner 0, which may be waiting, that this learner will not come; nothing if nobody listens."""
+    host, _, port = address.rpartition(":")
+    with suppress(OSError):
+        line = _Line(socket.create_connection((host.strip("[]"), int(port)), 1.0))
+        line.socket.sendall(_MAGIC + _PLACE.pack(rank, size))
+        line.send(_ERROR, why.encode())
+        line.close()
+
+
+class Membership:
+    """A learner's membership of a group; made when all have come.
+
+    Args:
+        rank, size, address, timeout: see `rlgraph.core.Collective`.
+        greeting: what the others are to know of this learner from the start.
+
+    Attributes:
+        greetings, hosts: what they say, and the addresses of their machines, by rank.
+
+    Raises:
+        CollectiveError: somebody did not come in time, is of another group, or the port is in use.
+    """
+
+    def __init__(self, rank: int, size: int, address: str, timeout: float, greeting: bytes = b""):
+        self.rank, self.size, self.timeout = rank, size, timeout
+        #: What happened to the group; empty while it lives.
+        self.fault = ""
+        #: The learner that it happened to, where that is known.
+        self.lost: int | None = None
+        #: Called once, in the thread that watches, when the group has failed.
+        self.on_fault: Callable[[], None] | None = None
+        self.beats = [Beat() for _ in range(size)]
+        #: Own numbers; written by who makes calls.
+        self.calls, self.waited = 0, 0.0
+        self._changed = threading.Condition()
+        self._given: dict[int, bytes] = {}
+        self._gathered: list[bytes] | None = None
+        self._is_closed = False
+        #: Rank -> connection: of learner 0 to all others, of these to learner 0.
+        self._lines: dict[int, _Line] = {}
+        host, _, port = address.rpartition(":")
+        self._until = time.monotonic() + timeout
+        if rank == 0:
+            known = self._receive_all(host, int(port), greeting)
+        else:
+            known = self._go_to(host, int(port), greeting)
+        self.greetings, self.hosts = known[:size], [host.decode() for host in known[size:]]
+        for other, line in self._lines.items():
+            threading.Thread(target=self._listen, args=(other, line), daemon=True).start()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    # The start.
+
+    def _receive_all(self, host: str, port: int, greeting: bytes) -> list[bytes]:
+        """Learner 0: wait for all others; returns the greetings, then the hosts."""
+        greetings = {0: greeting}
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                server.bind((host.strip("[]"), port))
+            except OSError as error:
+                raise CollectiveError(
+                    f"learner 0 cannot listen on {host}:{port} ({error.strerror}): name an address of this machine "
+                    "and a free port"
+                ) from None
+            server.listen(self.size)
+            while len(greetings) < self.size:
+                server.settimeout(max(self._until - time.monotonic(), 0.0) or 1e-3)
+                try:
+                    line = _Line(server.accept()[0])
+                except TimeoutError:
+                    missing = [rank for rank in range(self.size) if rank not in greetings]
+                    self._refuse(
+                        f"{_named(missing)} of {self.size} did not come to {host}:{port} within {self.timeout:g} s"
+                    )
+                self._welcome(line, greetings)
+        hosts = [host, *(self._lines[rank].socket.getpeername()[0] for rank in range(1, self.size))]
+        known = [*(greetings[rank] for rank in range(self.size)), *(host.encode() for host in hosts)]
+        for line in self._lines.values():
+            line.send(_GREETINGS, pack_all(known))
+        return known
+
+    def _welcome(self, line: _Line, greetings: dict[int, bytes]) -> None:
+        try:
+            line.socket.settimeout(1.0)
+            if line.read(len(_MAGIC)) != _MAGIC:
+                return line.close()
+            rank, size = _PLACE.unpack(line.read(_PLACE.size))
+            kind, greeting = line.receive(1.0)
+        except (OSError, struct.error):
+            return line.close()  # a stranger, or one that comes again
+        if size != self.size or not rank < size:
+            self._lines[rank] = line
+            self._refuse(
+                f"learner {rank} was started for a group of {size}, learner 0 for one of {self.size}"
+            )
+        if kind == _ERROR:
+            line.close()
+            self._refuse(f"learner {rank} could not start: {greeting.decode()}")
+        if rank in greetings:
+            self._lines[-1] = line
+            self._refuse(f"two processes came as learner {rank}: each needs a rank of its own")
+        greetings[rank], self._lines[rank] = greeting, line
+
+    def _refuse(self, text: str) -> None:
+        """Tell all who came why there is no group.
+
+        Raises:
+            CollectiveError: always.
+        """
+        for line in self._lines.values():
+            with suppress(OSError):
+                line.send(_ERROR, text.encode())
+            line.close()
+        raise CollectiveError(text)
+
+    def _go_to(self, host: str, port: int, greeting: bytes) -> list[bytes]:
+        """All others: find learner 0, which may start later; returns the greetings, then the hosts."""
+        line, late = None, f"learner 0 did not come to {host}:{port} within {self.timeout:g} s"
+        while line is None:
+            try:
+                left = max(self._until - time.monotonic(), 0.1)
+                line = _Line(socket.create_connection((host.strip("[]"), port), left))
+            except OSError:
+                if time.monotonic() > self._until:
+                    raise CollectiveError(late) from None
+                time.sleep(0.05)
+        self._lines[0] = line
+        try:
+            line.socket.sendall(_MAGIC + _PLACE.pack(self.rank, self.size))
+            line.send(b"H", greeting)
+            # Learner 0 names who is missing at the end of its own time, which may have begun later.
+            kind, message = line.receive(self.timeout + 5.0)
+        except OSError as error:
+            line.close()
+            raise CollectiveError(
+                f"the group has not come together: learner 0 at {host}:{port} did not answer ({error})"
+            ) from None
+        if kind == _ERROR:
+            line.close()
+            raise CollectiveError(message.decode())
+        return unpack_all(message)
+
+    # While the group lasts.
+
+    def _listen(self, other: int, line: _Line) -> None:
+        """Read what learner `other` sends, until it leaves or is lost."""
+        why = "its process has ended"
+        try:
+            while True:
+                kind, message = line.receive()
+                if kind == _LEAVE:
+                    why = message.decode() or LEFT
+                    break
+                self._hear(other, kind, message)
+        except OSError:
+            pass
+        self._lose(other, why)
+
+    def _hear(self, other: int, kind: bytes, message: bytes) -> None:
+        if kind == _GATHER and self.rank == 0:
+            self._give(other, message)
+        elif kind == _GATHER:
+            with self._changed:
+                self._gathered = unpack_all(message)
+                self._changed.notify_all()
+        elif kind == _BEAT:
+            now = time.monotonic()
+            for rank, calls, waited in json.loads(message):
+                if rank != self.rank:
+                    self.beats[rank] = Beat(calls, waited, now)
+        elif kind == _LOST:
+            rank, why = json.loads(message)
+            self._lose(rank, why)
+
+    def _beat(self) -> None:
+        while not self._is_closed:
+            self.beats[self.rank] = Beat(self.calls, self.waited, time.monotonic())
+            known = range(self.size) if self.rank == 0 else (self.rank,)
+            said = [(rank, self.beats[rank].calls, self.beats[rank].waited) for rank in known]
+            self._send_all(_BEAT, json.dumps(said).encode())
+            time.sleep(BEAT)
+
+    def _send_all(self, kind: bytes, message: bytes) -> None:
+        for line in self._lines.values():
+            with suppress(OSError):  # who listens there finds out
+                line.send(kind, message)
+
+    def _lose(self, rank: int, why: str) -> None:
+        """The first learner that is lost ends the group; learner 0 tells the others."""
+        with self._changed:
+            if self.fault or self._is_closed:
+                return
+            self.lost, self.fault = rank, f"learner {rank} of {self.size} is lost: {why}"
+            self._changed.notify_all()
+        if self.rank == 0:
+            self._send_all(_LOST, json.dumps([rank, why]).encode())
+        if self.on_fault is not None:
+            self.on_fault()
+
+    def gather(self, message: bytes) -> list[bytes]:
+        """What every learner gives, by rank.
+
+        Raises:
+            CollectiveError: a learner is lost, or did not come in time.
+        """
+        try:
+            if self.rank == 0:
+                self._give(0, message)
+            else:
+                self._lines[0].send(_GATHER, message)
+        except OSError:
+            self.wait_for_fault(1.0)
+        with self._changed:
+            self._changed.wait_for(lambda: self._gathered is not None or self.fault, self.timeout)
+            gathered, self._gathered = self._gathered, None
+        if gathered is None:
+            raise CollectiveError(self.fault or self.who_is_late())
+        return gathered
+
+    def _give(self, rank: int, message: bytes) -> None:
+        """Learner 0: what a learner gives; when all have given, all get it."""
+        with self._changed:
+            self._given[rank] = message
+            if len(self._given) < self.size:
+                return
+            everything = [self._given[rank] for rank in range(self.size)]
+            self._given = {}
+        self._send_all(_GATHER, pack_all(everything))
+        with self._changed:
+            self._gathered = everything
+            self._changed.notify_all()
+
+    def wait_for_fault(self, seconds: float) -> str:
+        """What happened to the group, as soon as it is known; empty after so many seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.fault, seconds)
+            return self.fault
+
+    def who_is_late(self) -> str:
+        """Names the learners that have not begun the present call."""
+        time.sleep(1.5 * BEAT)  # the newest beats are there then
+        now = time.monotonic()
+        late = [
+            rank
+            for rank, beat in enumerate(self.beats)
+            if rank != self.rank and (beat.calls < self.calls or now - beat.at > 5.0 * BEAT)
+        ]
+        who = _named(late) if late else "another learner"
+        return f"{who} of {self.size} did not come to call {self.calls} within {self.timeout:g} s"
+
+    def close(self, why: str = "") -> None:
+        """Leave; the others are told why."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._send_all(_LEAVE, why.encode())
+            for line in self._lines.values():
+                line.close()
+
+
+def _named(ranks: Sequence[int]) -> str:
+    return f"learner{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"

@@ -1,0 +1,180 @@
+"""Joining groups, and naming who is missing, lost or late: learners in threads, over real connections."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlgraph.core import CollectiveError, SpecError, registry
+from rlgraph.core.group_collective import GroupCollective
+from rlgraph.core.group_place import Place, make_collective, place_from_environment
+from rlgraph.testing.collectives import free_address
+
+
+class Connected(GroupCollective):
+    """Adds up what everybody sends to everybody."""
+
+    def start(self) -> None:
+        pass
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        parts = self.membership.gather(array.tobytes())
+        return np.add.reduce([np.frombuffer(part, array.dtype) for part in parts])
+
+    def stop(self) -> None:
+        pass
+
+
+class Failing(Connected):
+    def start(self) -> None:
+        if self.rank == 1:
+            raise ValueError("no such device")
+
+
+def together(*learners: Callable[[], Any]) -> list[Any]:
+    """What learners in threads return or raise."""
+
+    def outcome(learner: Callable[[], Any]) -> Any:
+        try:
+            return learner()
+        except CollectiveError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(len(learners)) as pool:
+        return list(pool.map(outcome, learners))
+
+
+def group(size: int, timeout: float = 5.0, kind: type[GroupCollective] = Connected) -> list[Any]:
+    address = free_address()
+    return together(*(lambda rank=rank: kind(rank, size, address, timeout) for rank in range(size)))
+
+
+def test_learners_add_up_and_exchange_messages_of_any_length():
+    learners = group(3)
+    sums = together(*(lambda each=each: each.all_reduce(np.full(3, 10.0**each.rank)) for each in learners))
+    assert all(np.array_equal(each, np.full(3, 111.0)) for each in sums)
+    messages = together(*(lambda each=each: each.all_gather(b"x" * each.rank) for each in learners))
+    assert messages == [[b"", b"x", b"xx"]] * 3
+    for each in learners:
+        each.close()
+    assert "it has left the group" in together(lambda: learners[0].all_reduce(np.ones(1)))[0]
+
+
+def test_a_lost_learner_is_named_to_all_and_ends_the_group():
+    first, second, third = group(3)
+    for line in third.membership._lines.values():  # as the system does when a process ends
+        line.close()
+    said = together(*(lambda each=each: each.all_reduce(np.ones(2)) for each in (first, second)))
+    for rank, text in enumerate(said):
+        assert text.startswith(f"learner {rank}: learner 2 of 3 is lost: its process has ended.")
+        assert "start its learners again from a checkpoint" in text
+    assert "learner 2 of 3 is lost" in together(lambda: first.all_gather(b""))[0]
+    assert first.membership.lost == 2
+
+
+def test_learner_0_is_named_by_those_that_remain():
+    first, *others = group(3)
+    first.close()
+    for text in together(*(lambda each=each: each.all_reduce(np.ones(2)) for each in others)):
+        assert "learner 0 of 3 is lost: it has left the group" in text
+
+
+def test_a_learner_that_does_not_come_to_a_call_is_named():
+    learners = group(3, timeout=0.5)
+    present = [learners[0], learners[2]]
+    said = together(*(lambda each=each: each.all_reduce(np.ones(2)) for each in present))
+    assert "learner 1 of 3 did not come to call 1 within 0.5 s" in said[0]
+    assert all("learner 1 of 3 did not come" in text or "learner 0 of 3 is lost" in text for text in said)
+
+
+def test_learners_that_never_come_are_named_within_the_limit():
+    address, began = free_address(), time.monotonic()
+    said = together(*(lambda rank=rank: Connected(rank, 4, address, 0.5) for rank in (0, 2)))
+    assert said == [f"learners 1, 3 of 4 did not come to {address} within 0.5 s"] * 2
+    assert time.monotonic() - began < 5.0
+    with pytest.raises(CollectiveError, match=f"learner 0 did not come to {address} within 0.2 s"):
+        Connected(1, 2, address, 0.2)
+
+
+def test_a_port_in_use_is_named():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(CollectiveError, match=f"cannot listen on {address} .*a free port"):
+            Connected(0, 2, address, 0.2)
+
+
+def test_learners_of_other_groups_are_refused():
+    address = free_address()
+    said = together(lambda: Connected(0, 2, address, 5.0), lambda: Connected(1, 3, address, 5.0))
+    assert said == ["learner 1 was started for a group of 3, learner 0 for one of 2"] * 2
+    address = free_address()
+    said = together(*(lambda rank=rank: Connected(rank, 3, address, 5.0) for rank in (0, 1, 1)))
+    assert said == ["two processes came as learner 1: each needs a rank of its own"] * 3
+
+
+def test_a_stranger_on_the_port_changes_nothing():
+    address = free_address()
+    host, port = address.split(":")
+
+    def after_a_stranger() -> Any:
+        until = time.monotonic() + 5.0
+        while time.monotonic() < until:
+            try:
+                with socket.create_connection((host, int(port)), 1.0) as line:
+                    line.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                break
+            except OSError:
+                time.sleep(0.01)
+        return Connected(1, 2, address, 5.0)
+
+    made = together(lambda: Connected(0, 2, address, 5.0), after_a_stranger)
+    assert [each.rank for each in made] == [0, 1]
+
+
+def test_a_learner_that_cannot_start_is_named_to_the_others():
+    first, second = group(2, kind=Failing)
+    assert "learner 1: the group could not start: ValueError: no such device" in second
+    text = together(lambda: first.all_reduce(np.ones(1)))[0]
+    assert "learner 1 of 2 is lost: ValueError: no such device" in text
+
+
+def test_launchers_say_where_a_learner_stands():
+    assert place_from_environment({}) is None
+    torchrun = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "29500"}
+    assert place_from_environment(torchrun) == Place(1, 2, "10.0.0.1:29501")
+    named = {**torchrun, "RLGRAPH_GROUP_ADDRESS": "10.0.0.2:7"}
+    assert place_from_environment(named) == Place(1, 2, "10.0.0.2:7")
+    horovodrun = {
+        "HOROVOD_RANK": "0",
+        "HOROVOD_SIZE": "3",
+        "HOROVOD_GLOO_RENDEZVOUS_ADDR": "127.0.0.1",
+        "HOROVOD_GLOO_RENDEZVOUS_PORT": "8000",
+    }
+    assert place_from_environment(horovodrun) == Place(0, 3, "127.0.0.1:8001")
+    with pytest.raises(CollectiveError, match="'MASTER_PORT' is missing"):
+        place_from_environment({"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "x"})
+    with pytest.raises(CollectiveError, match="expected RANK from 0 to 1, given 2"):
+        place_from_environment({**torchrun, "RANK": "2"})
+
+
+def test_specs_of_collectives_are_checked():
+    registry("rlgraph.collectives").register("connected", Connected)
+    place = Place(0, 1, free_address())
+    assert make_collective({"type": "connected", "timeout": 2.0}, place).timeout == 2.0
+    for spec, text in (
+        ("conected", "Did you mean 'connected'"),
+        ({"type": "connected", "timeout": 0}, "timeout: expected seconds > 0, given 0"),
+        ({"type": "connected", "rank": 1}, "whoever starts the learners says rank"),
+        ({"type": "connected", "limit": 1}, "execution_spec.collective"),
+        (3, "expected the name of a collective"),
+    ):
+        with pytest.raises(SpecError, match=text):
+            make_collective(spec, place)

@@ -1,0 +1,1 @@
+"""Groups of learners over Horovod; `rlgraph.execution.horovod.build` builds it."""

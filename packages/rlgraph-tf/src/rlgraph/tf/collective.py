@@ -1,0 +1,89 @@
+"""Groups of learners over TensorFlow's own collective operations."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.core.protobuf import tensorflow_server_pb2
+from tensorflow.python.eager import context
+
+from rlgraph.core import CollectiveError
+from rlgraph.core.group_collective import GroupCollective
+
+_LEADER = "/job:worker/replica:0/task:0"
+_GROUP = 1
+
+
+class TensorFlowCollective(GroupCollective):
+    """Adds arrays up with TensorFlow's collective operations, whichever backend computes them.
+
+    TensorFlow takes its place in a group when it initializes: join before anything else in the process uses it. A
+    process can be in one such group.
+    """
+
+    joins_first = True
+
+    def greeting(self) -> bytes:
+        """The port of this learner's server."""
+        if context.context()._initialized:
+            raise CollectiveError(
+                "TensorFlow is in use in this process already, and takes its place in a group when it starts: join "
+                "the group before the first agent is made, or use the collective 'gloo'"
+            )
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            return str(free.getsockname()[1]).encode()
+
+    def start(self) -> None:
+        members = zip(self.membership.hosts, self.membership.greetings, strict=True)
+        server = tensorflow_server_pb2.ServerDef(job_name="worker", task_index=self.rank, protocol="grpc")
+        job = server.cluster.job.add(name="worker")
+        for rank, (host, port) in enumerate(members):
+            job.tasks[rank] = f"{host}:{int(port)}"
+        server.default_session_config.experimental.collective_group_leader = _LEADER
+        own = context.context()
+        own.configure_collective_ops(_LEADER, device_filters=(f"/job:worker/task:{self.rank}",))
+        own.enable_collective_ops(server)
+        #: Size and type of an array -> its sum.
+        self._sums: dict[tuple[int, np.dtype[Any]], Callable[[tf.Tensor], tf.Tensor]] = {}
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        if not self._sums:
+            # Now at the latest, so that an execution spec could still set threads.
+            context.context().ensure_initialized()
+            self.membership.gather(b"")  # all servers are there
+        key = (array.size, array.dtype)
+        if key not in self._sums:
+            self._sums[key] = self._make_sum(*key)
+        return self._sums[key](tf.constant(array)).numpy()
+
+    def _make_sum(self, size: int, dtype: np.dtype[Any]) -> Callable[[tf.Tensor], tf.Tensor]:
+        instance = len(self._sums) + 1  # the same on all learners, which make the same calls
+
+        def summed(values: tf.Tensor) -> tf.Tensor:
+            return tf.raw_ops.CollectiveReduceV2(
+                input=values,
+                group_size=self.size,
+                group_key=_GROUP,
+                instance_key=instance,
+                ordering_token=[],
+                merge_op="Add",
+                final_op="Id",
+                communication_hint="ring",
+                timeout_seconds=self.timeout,
+            )
+
+        made = tf.function(summed, autograph=False)
+        concrete: Callable[[tf.Tensor], tf.Tensor] = made.get_concrete_function(tf.TensorSpec([size], dtype))
+        return concrete
+
+    def abort(self) -> None:
+        if context.context()._initialized:
+            context.context().abort_collective_ops(tf.errors.ABORTED, self.membership.fault)
+
+    def stop(self) -> None:
+        self._sums = {}

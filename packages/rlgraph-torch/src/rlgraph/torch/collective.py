@@ -1,0 +1,77 @@
+"""Groups of learners over ``torch.distributed``: Gloo on any machine, NCCL between GPUs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed
+
+from rlgraph.core import CollectiveError
+from rlgraph.core.group_collective import GroupCollective
+
+#: Without types: what is used of it is not declared as exported.
+dist: Any = torch.distributed
+
+
+class GlooCollective(GroupCollective):
+    """Adds arrays up with Gloo, whichever backend computes them.
+
+    The group is the learner's own: ``torch.distributed.init_process_group`` is left to the program.
+    """
+
+    def greeting(self) -> bytes:
+        """The port of the store at which processes of ``torch.distributed`` meet."""
+        self._store: Any = None
+        if self.rank:
+            return b""
+        if not dist.is_available():
+            raise CollectiveError("this build of PyTorch has no torch.distributed: install another one")
+        host = self.address.rpartition(":")[0].strip("[]")
+        self._store = dist.TCPStore(host, 0, None, True, self._limit, wait_for_workers=False)
+        return str(self._store.port).encode()
+
+    @property
+    def _limit(self) -> timedelta:
+        return timedelta(seconds=self.timeout)
+
+    def start(self) -> None:
+        if self._store is None:
+            host, port = self.membership.hosts[0].strip("[]"), int(self.membership.greetings[0])
+            self._store = dist.TCPStore(host, port, None, False, self._limit)
+        self._group = self.make_group()
+        self.sum(np.ones(1, np.float32))  # connects
+
+    def make_group(self) -> Any:
+        """The process group."""
+        options = dist.ProcessGroupGloo._Options()
+        options._timeout = self._limit
+        # The interface by which learner 0 is reached, else Gloo takes that of the machine's name.
+        options._devices = [dist.ProcessGroupGloo.create_device(hostname=self.membership.hosts[self.rank])]
+        return dist.ProcessGroupGloo(self._store, self.rank, self.size, options)
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        self._group.allreduce([torch.from_numpy(array)]).wait()
+        return array
+
+    def stop(self) -> None:
+        self._group = self._store = None
+
+
+class NcclCollective(GlooCollective):
+    """Adds arrays up with NCCL: each learner on the GPU of its rank, of those of its machine."""
+
+    def make_group(self) -> Any:
+        if not torch.cuda.is_available() or not dist.is_nccl_available():
+            raise CollectiveError("NCCL needs a GPU and a build of PyTorch for it: use the collective 'gloo'")
+        self._device = torch.device("cuda", self.rank % torch.cuda.device_count())
+        options = dist.ProcessGroupNCCL.Options()
+        options._timeout = self._limit
+        return dist.ProcessGroupNCCL(self._store, self.rank, self.size, options)
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        values = torch.from_numpy(array).to(self._device)
+        self._group.allreduce([values]).wait()
+        return values.cpu().numpy()
