@@ -71,7 +71,7 @@ def work(learner: str, number: int, connect_timeout: float) -> bool:
     except (*board.Gone, *board.Closed):
         return False
     finally:
-        with suppress(*board.Gone, *board.Closed):
+        with suppress(*board.Gone, *board.Closed, board.TimedOut):
             session.close()
 
 
