@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
-from rlgraph.core import SpecError, registry
-from rlgraph.core.specs.spec_types import Count, Seconds, Times
-from rlgraph.core.specs.specifiable import call_checked, check_values
-from rlgraph.environments.factory import is_instance
+from rlgraph.core import SpecError
+from rlgraph.core.specs.spec_types import Amount, Count, Seconds, Times
+from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
+from rlgraph.environments.factory import Vectorization, is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
@@ -26,7 +26,9 @@ from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
+from rlgraph.runs.executors import engine_class
 from rlgraph.workers.callbacks import Callback
+from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker
@@ -53,10 +55,10 @@ class Executor(Worker):
         fragment_length: steps of each environment in a fragment; None: those of a rollout, else 16.
         evaluation_actors: actors that do the evaluations, for which training does not wait; 0: the learner does them.
         evaluation_timeout: seconds until one of these is done.
-        max_actor_restarts: how often actors may be started again, all together.
+        max_actor_restarts: how often each actor, replay shard or evaluation actor may be started again.
         start_timeout, sample_timeout: seconds until the first fragment of an actor, and until any other.
-        backend: of an agent that is given as a spec.
-        seed: likewise.
+        backend, seed: of an agent that is given as a spec.
+        agent_config, environment_spec: `agent` and `env_spec` by the names of RLgraph 0.5.
         options: see `rlgraph.workers.Worker`.
 
     Raises:
@@ -82,11 +84,11 @@ class Executor(Worker):
         engine: Any = None,
         actors: Count = 2,
         num_envs: Count = 8,
-        vectorization: str = "auto",
+        vectorization: Vectorization = "auto",
         validate: bool = False,
-        processes: int | None = None,
-        step_timeout: float | None = STEP_TIMEOUT,
-        max_restarts: int = MAX_RESTARTS,
+        processes: Count | None = None,
+        step_timeout: Seconds | None = STEP_TIMEOUT,
+        max_restarts: Times = MAX_RESTARTS,
         fragment_length: Count | None = None,
         evaluation_actors: Times = 0,
         evaluation_timeout: Seconds = 600.0,
@@ -97,25 +99,20 @@ class Executor(Worker):
         seed: int | None = None,
         **options: Any,
     ):
-        check_values(
-            Executor,
-            {
-                "actors": actors,
-                "num_envs": num_envs,
-                "fragment_length": fragment_length,
-                "evaluation_actors": evaluation_actors,
-                "evaluation_timeout": evaluation_timeout,
-                "max_actor_restarts": max_actor_restarts,
-                "start_timeout": start_timeout,
-                "sample_timeout": sample_timeout,
-            },
-        )
-        agent = agent_config if agent is None else agent
-        env_spec = environment_spec if env_spec is None else env_spec
-        if not isinstance(agent, Agent):
+        check_arguments(type(self), options)
+        check_values(Executor, {**locals(), **options})
+        agent = given_once("agent", agent, "agent_config", agent_config)
+        env_spec = given_once("env_spec", env_spec, "environment_spec", environment_spec)
+        engine = self.default_engine if engine is None else engine
+        if not isinstance(engine, Engine):
+            engine_class(engine)
+        _check_is_spec(env_spec)
+        if isinstance(agent, Agent):
+            _check_made(agent, env_spec, backend=backend, seed=seed)
+        else:
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
-        self._check(agent, env_spec)
+        self._check(agent)
         experience = agent.learner.experience
         acts_on = agent.executor.backend.name if agent.acting == "backend" else "numpy"
         self._actor_spec = replace(agent.learner.spec, backend=acts_on)
@@ -158,14 +155,8 @@ class Executor(Worker):
         #: Whether the fragments of samples are read here.
         self.reads_fragments = True
 
-    def _check(self, agent: Agent, env_spec: Any) -> None:
-        """Check that actors can be elsewhere, and that the agent may learn from them."""
-        if is_instance(env_spec):
-            raise SpecError(
-                "expected a spec or an importable function, of which every actor makes its environments, given one "
-                f"{type(env_spec).__name__}",
-                path="env_spec",
-            )
+    def _check(self, agent: Agent) -> None:
+        """Check that the agent can act elsewhere, and may learn from actors."""
         check_is_fixed(agent.learner.graph)
         experience = agent.learner.experience
         if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
@@ -190,20 +181,14 @@ class Executor(Worker):
         """`execute` by the names of RLgraph 0.5; reports are logged.
 
         Args:
-            workload: ``num_timesteps``, and if wanted ``report_interval`` in steps and ``report_interval_min_seconds``.
+            workload: see `Workload`.
         """
-        known = ("num_timesteps", "report_interval", "report_interval_min_seconds")
-        if unknown := workload.keys() - set(known):
-            raise SpecError(
-                f"expected {', '.join(known)}, given {', '.join(sorted(unknown))}", path="workload"
-            )
-        if "num_timesteps" not in workload:
-            raise SpecError(
-                "missing; expected the number of environment steps", path="workload.num_timesteps"
-            )
-        self.report_interval = workload.get("report_interval", self.report_interval)
-        log = _LoggedReports(workload.get("report_interval_min_seconds", 0.0))
-        return self.execute(workload["num_timesteps"], callbacks=log)
+        if not isinstance(workload, Mapping):
+            raise SpecError(f"expected a mapping with 'num_timesteps', given {workload!r}", path="workload")
+        given: Workload = call_checked(Workload, (), workload, "workload")
+        self.report_interval = given.report_interval or self.report_interval
+        log = _LoggedReports(given.report_interval_min_seconds)
+        return self.execute(given.num_timesteps, callbacks=log)
 
     @property
     def restarts(self) -> int:
@@ -268,7 +253,7 @@ class Executor(Worker):
                 )
 
             packed(make(0, 0), "executor")  # what cannot be sent is refused before anything starts
-            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
+            self._engine = engine = make_engine(self._engine_spec)
             engine.check_room(self._demand())
             self.agent.learner.expect_new_actors()
             self._actors = Actors(engine, make, self.actors, self.max_actor_restarts, folder=self._log_folder)
@@ -378,6 +363,21 @@ class Executor(Worker):
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
 
+@dataclass(frozen=True)
+class Workload:
+    """What `Executor.execute_workload` does.
+
+    Attributes:
+        num_timesteps: environment steps.
+        report_interval: steps between two reports; None: that of the executor.
+        report_interval_min_seconds: seconds between two reports, at least.
+    """
+
+    num_timesteps: Times
+    report_interval: Count | None = None
+    report_interval_min_seconds: Amount = 0.0
+
+
 class _LoggedReports(Callback):
     """Logs reports.
 
@@ -419,12 +419,43 @@ def make_engine(spec: Any) -> Engine:
     """
     if isinstance(spec, Engine):
         return spec
-    given = {"type": spec} if isinstance(spec, str) else spec
-    if not isinstance(given, Mapping) or "type" not in given:
-        raise SpecError(
-            f"expected the name of an engine, or a mapping with 'type', given {spec!r}", path="engine"
-        )
-    options = {name: value for name, value in given.items() if name != "type"}
-    kind = registry("rlgraph.engines").load(given["type"], where="engine")
-    engine: Engine = call_checked(kind, (), options, "engine", name=str(given["type"]))
+    kind, options = engine_class(spec)
+    engine: Engine = call_checked(kind, (), options, "engine")
     return engine
+
+
+def given_once(name: str, value: Any, other_name: str, other: Any) -> Any:
+    """The one of two values that is given.
+
+    Raises:
+        SpecError: both are.
+    """
+    if value is not None and other is not None:
+        raise SpecError(f"expected {name!r} or {other_name!r}, given both: leave one out", path=other_name)
+    return other if value is None else value
+
+
+def _check_is_spec(env_spec: Any) -> None:
+    """Check that other processes can make the environment."""
+    if is_instance(env_spec) or is_vector_instance(env_spec):
+        raise SpecError(
+            "expected a spec or an importable function, of which every actor makes its environments, given one "
+            f"{type(env_spec).__name__}",
+            path="env_spec",
+        )
+    packed(env_spec, "env_spec")
+
+
+def _check_made(agent: Agent, env_spec: Any, **options: Any) -> None:
+    """Check that an agent which exists fits an environment, and that no options are given to make it."""
+    for name, value in options.items():
+        if value is not None:
+            raise SpecError(
+                f"expected None, since the agent exists, given {value!r}: give it to Agent.from_spec",
+                path=name,
+            )
+    environment = make_vector_env(env_spec)
+    try:
+        check_fits(agent, environment)
+    finally:
+        environment.terminate()
