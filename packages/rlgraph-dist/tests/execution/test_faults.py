@@ -75,6 +75,14 @@ def test_a_fault_costs_its_fragment(kind):
     assert executor._actors.incarnations == [0, 1]
 
 
+def test_an_engine_forgets_what_is_killed():
+    engine, executor = make({0: "dies", 3: "garbage"})
+    executor.execute_timesteps(256)
+    assert (engine.started, len(engine._actors)) == (4, 2)
+    executor.terminate()
+    assert not engine._actors
+
+
 def test_too_many_restarts_name_all_causes():
     _, executor = make({1: "dies", 2: "garbage", 3: "dies"}, limit=2)
     with pytest.raises(
