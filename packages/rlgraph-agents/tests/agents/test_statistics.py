@@ -1,12 +1,14 @@
 """Running statistics: states normalized and rewards scaled by what the learner has observed."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.statistics import Moments
-from rlgraph.core import SpecError
+from rlgraph.agents.statistics import Moments, pooled
+from rlgraph.core import SpecError, memory_group
 from rlgraph.environments import Environment
 from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.workers import Callback
@@ -258,3 +260,27 @@ def test_what_was_constant_may_change_later(change):
     moments.merge()
     normalized = (change - moments.mean) * moments.scale
     assert 0.0 <= normalized <= np.sqrt(999) * (1 + 1e-6)
+
+
+def test_the_moments_of_a_group_are_those_of_all_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(100.0, 3.0, (40, 2))
+    parts = (rows[:3], rows[3:], rows[:0])
+    learners = [(Moments((2,)), Moments()) for _ in parts]
+    for (states, returns), part in zip(learners, parts, strict=True):
+        states.add(part)
+        returns.add(part[:, 0])
+
+    def merge(learner, collective):
+        parts = pooled([moments.part() for moments in learner], collective)
+        for moments, part in zip(learner, parts, strict=True):
+            moments.merge(part)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(merge, learners, memory_group(3)))
+    for states, returns in learners:
+        assert (states.count, returns.count) == (40, 40)
+        np.testing.assert_allclose(states.mean, rows.mean(axis=0), rtol=1e-14)
+        np.testing.assert_allclose(states.variance, rows.var(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(returns.variance, rows[:, 0].var(), rtol=1e-12)
+    assert np.array_equal(learners[0][0].mean, learners[1][0].mean)

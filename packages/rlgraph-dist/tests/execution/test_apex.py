@@ -331,13 +331,13 @@ def test_a_shard_begins_with_its_snapshot(tmp_path):
     other = make({**APEX, "memory_spec": {"capacity": 100}})
     other.folder = tmp_path
     with pytest.warns(CheckpointWarning, match=r"; this shard begins empty"):
-        assert other._shard_spec(1, 1)().inserted == 0
+        other.execute(steps=8)
     executor.keeps_memory = False
     assert executor._shard_spec(1, 1)().inserted == 0
 
 
-def test_a_resumed_run_takes_the_snapshots_of_its_shards(tmp_path):
-    document = {
+def run_document(**checkpoints):
+    return {
         "agent": APEX,
         "environment": "CartPole-v1",
         "backend": "torch",
@@ -345,14 +345,29 @@ def test_a_resumed_run_takes_the_snapshots_of_its_shards(tmp_path):
         "worker": {"num_envs": 4},
         "executor_spec": {"engine": "in_process", "actors": 2},
         "evaluation": {"interval": None, "final_episodes": 1},
-        "checkpoints": {"interval": 128},
+        "checkpoints": checkpoints,
         "logging": {"tensorboard": False},
     }
-    train(document, tmp_path / "run")
-    assert {folder.name for folder in (tmp_path / "run" / "shards").iterdir()} == {"shard-0", "shard-1"}
-    assert not any((tmp_path / "run" / "checkpoints").glob("*/host.safetensors"))  # the learner's is empty
-    summary = resume(tmp_path / "run", steps=320)
+
+
+@pytest.mark.parametrize("interval", [128, None])
+def test_a_resumed_run_takes_the_snapshots_of_its_shards(tmp_path, interval):
+    """They are written with each checkpoint, the one at the end as well."""
+    folder = tmp_path / "run"
+    train(run_document(interval=interval), folder)
+    assert {snapshot.name for snapshot in (folder / "shards").iterdir()} == {"0-of-2", "1-of-2"}
+    assert not any((folder / "checkpoints").glob("*/host.safetensors"))  # the learner's is empty
+    summary = resume(folder, steps=320)
     assert summary.training.updates == (320 - 64) // 4 + 1  # it does not wait for the first steps again
+
+
+def test_snapshots_of_another_number_of_shards_are_left_and_updates_wait_for_the_first_steps(tmp_path):
+    folder = tmp_path / "run"
+    updates = {**APEX["update_spec"], "steps_before_update": 128}
+    train({**run_document(), "agent": {**APEX, "update_spec": updates}}, folder)
+    before = (256 - 128) // 4 + 1
+    assert resume(folder, steps=320, overrides=["executor_spec.actors=3"]).training.updates == before
+    assert resume(folder, steps=448).training.updates > before
 
 
 def test_a_shard_imports_no_framework():

@@ -1,9 +1,13 @@
 """IMPALA's flow, on actors of this process."""
 
+import json
+from types import SimpleNamespace
+
 import pytest
 
+from rlgraph.agents.experience.fragment import Origin
 from rlgraph.core import SpecError
-from rlgraph.execution import ImpalaExecutor
+from rlgraph.execution import ApexExecutor, ImpalaExecutor
 from rlgraph.execution.engine import ActorDied
 from rlgraph.execution.in_process import InProcessEngine
 from rlgraph.workers import Callback
@@ -50,6 +54,28 @@ def test_fragments_that_are_too_old_are_dropped_and_counted():
     (metrics,) = ages.metrics
     assert metrics["weights_age"] <= 1.0
     assert metrics["dropped_fragments"] > 0
+
+
+DQN = {
+    "type": "dqn",
+    "network_spec": LAYERS,
+    "update_spec": {"steps_before_update": 40, "update_interval": 4, "batch_size": 8},
+    "execution_spec": {"threads": 1},
+}
+
+
+@pytest.mark.parametrize("interval", [1, 8])
+def test_a_memory_takes_steps_of_all_ages(interval):
+    executor, reports = make(DQN, weights_interval=interval), Ages()
+    result = executor.execute(steps=640, callbacks=reports)
+    assert (result.timesteps, result.updates) == (640, (640 - 40) // 4 + 1)
+    assert "dropped_fragments" not in reports.metrics[0]
+
+
+def test_an_actor_whose_fragment_is_too_old_gets_newer_weights():
+    """Else weights that are sent rarely would never do, and training would not go on."""
+    executor = make({**IMPALA, "max_age": 1}, weights_interval=5)
+    assert executor.execute(steps=400).updates == 10
 
 
 class Dying(InProcessEngine):
@@ -103,3 +129,82 @@ def test_an_agent_that_needs_the_newest_weights_is_refused():
         SpecError, match=r"PPOAgent learns only from fragments of the newest weights: take 'sync_batch'"
     ):
         make({"type": "ppo", "network_spec": LAYERS, "execution_spec": {"threads": 1}})
+
+
+class SlowClock(InProcessEngine):
+    """Each fragment takes 40 seconds of an actor, which does one after the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.time, self.free = 0.0, {}
+
+    def now(self):
+        return self.time
+
+    def call(self, actor, method, *arguments):
+        call = super().call(actor, method, *arguments)
+        self.free[actor] = call.at = max(self.time, self.free.get(actor, 0.0)) + 40.0
+        return call
+
+    def wait(self, calls, timeout):
+        self.time = min(self.time + timeout, max(self.time, min(call.at for call in calls)))
+        return [call for call in calls if call.at <= self.time]
+
+
+def test_an_actor_is_late_by_the_time_since_its_last_fragment():
+    executor = make(engine=SlowClock(), requests_per_actor=3, sample_timeout=60.0, start_timeout=60.0)
+    executor.execute(steps=400)
+    assert executor.actor_restarts == 0
+
+
+class Lying(InProcessEngine):
+    """The fifth sample says something else than is true.
+
+    Args:
+        changes: fact -> what it says.
+    """
+
+    def __init__(self, changes):
+        super().__init__()
+        self.changes, self.results = changes, 0
+
+    def result(self, call):
+        facts, body = super().result(call)
+        self.results += 1
+        return json.dumps(
+            {**json.loads(facts), **self.changes}
+        ).encode() if self.results == 5 else facts, body
+
+
+@pytest.mark.parametrize("changes", [{"origin": [99, 0, 1]}, {"origin": [0, 0, 9]}, {"steps": 10**6}])
+def test_an_actor_that_says_something_else_than_is_true_is_started_again(changes):
+    agent = {"type": "apex", "network_spec": LAYERS, "update_spec": DQN["update_spec"]}
+    executor = ApexExecutor(agent, "CartPole-v1", backend="torch", num_envs=4, engine=Lying(changes), seed=1)
+    result = executor.execute(steps=640)
+    assert (result.timesteps, executor.actor_restarts) == (640, 1)
+    assert executor.lost_fragments >= 1
+
+
+class Interrupts(Callback):
+    """Ctrl-C at the third update."""
+
+    def on_update(self, worker, results):
+        if worker.agent.updates == 3:
+            raise KeyboardInterrupt
+
+
+def test_training_goes_on_after_an_interruption():
+    executor = make()
+    assert executor.execute_timesteps(400, callbacks=Interrupts()).interrupted
+    updates = executor.agent.updates
+    assert executor.execute(steps=400).updates == executor.agent.updates - updates == 10
+
+
+def test_steps_dropped_with_environments_add_up_over_incarnations():
+    executor, totals = make(), []
+    for incarnation, dropped in ((0, 3), (0, 5), (1, 0), (1, 2)):
+        executor._count_replaced(
+            SimpleNamespace(origin=Origin(0, incarnation, 0), restarts=dropped, dropped_steps=dropped)
+        )
+        totals.append((executor.dropped_steps, executor.restarts))
+    assert totals == [(3, 3), (5, 5), (5, 5), (7, 7)]

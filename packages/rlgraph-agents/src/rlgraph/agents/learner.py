@@ -107,7 +107,8 @@ class Learner:
         #: What it publishes besides weights; None: nothing.
         self.statistics: Statistics | None = None
         if self.graph.normalize is not None or self.graph.scale_rewards is not None:
-            self.statistics = Statistics(self.graph, self.state_space, spec.scale_rewards or 0.0)
+            discount = spec.scale_rewards or 0.0
+            self.statistics = Statistics(self.graph, self.state_space, discount, collective)
         #: What takes in the steps of this process's own actor.
         self._own = self._writer(OWN)
         self._due = {name: self._interval(name) for name in algorithm.schedule}

@@ -11,11 +11,38 @@ import numpy as np
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
-from rlgraph.core import GraphExecutor
+from rlgraph.core import Collective, GraphExecutor
 from rlgraph.spaces import Space
 
 #: Added to variances.
 EPSILON = 1e-8
+
+
+#: A number of rows, their mean and their variance.
+Part = tuple[int, np.ndarray, np.ndarray]
+
+
+def pooled(parts: Sequence[Part], collective: Collective) -> list[Part]:
+    """The parts of all learners together, equal on all of them."""
+    shapes = [np.shape(mean) for _, mean, _ in parts]
+    sums = _added(collective, [np.append(number * mean, number).ravel() for number, mean, _ in parts])
+    means = [
+        total[:-1].reshape(shape) / max(total[-1], 1.0) for total, shape in zip(sums, shapes, strict=True)
+    ]
+    squares = [
+        (number * (variance + np.square(own - mean))).ravel()
+        for (number, own, variance), mean in zip(parts, means, strict=True)
+    ]
+    return [
+        (int(total[-1]), mean, square.reshape(shape) / max(total[-1], 1.0))
+        for total, mean, square, shape in zip(sums, means, _added(collective, squares), shapes, strict=True)
+    ]
+
+
+def _added(collective: Collective, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The sums of flat arrays over all learners."""
+    ends = np.cumsum([array.size for array in arrays])[:-1]
+    return np.split(collective.all_reduce(np.concatenate(arrays)), ends)
 
 
 class Moments:
@@ -46,15 +73,22 @@ class Moments:
         self.sum += difference.sum(axis=0)
         self.squares += np.square(difference).sum(axis=0)
 
-    def merge(self) -> None:
-        """Merge the rows that wait."""
+    def part(self) -> Part:
+        """The number of rows that wait, their mean and their variance."""
         if not self.waiting:
-            return
+            return 0, np.zeros_like(self.mean), np.zeros_like(self.mean)
         assert self.origin is not None
-        self.count += self.waiting
-        share, average = self.waiting / self.count, self.sum / self.waiting
+        average = self.sum / self.waiting
         variance = np.maximum(self.squares / self.waiting - np.square(average), 0.0)
-        difference = self.origin + average - self.mean
+        return self.waiting, self.origin + average, variance
+
+    def merge(self, part: Part | None = None) -> None:
+        """Merge the rows that wait, or those of all learners together."""
+        number, mean, variance = self.part() if part is None else part
+        if not number:
+            return
+        self.count += number
+        share, difference = number / self.count, mean - self.mean
         self.mean = self.mean + share * difference
         self.variance = self.variance + share * (
             variance - self.variance + (1.0 - share) * np.square(difference)
@@ -99,9 +133,11 @@ class Statistics:
         graph: the root component, built.
         seen: one state as steps have it.
         discount: of the returns whose deviation scales rewards.
+        collective: of a group of learners, whose constants are those of the rows of all; None: there is no group.
     """
 
-    def __init__(self, graph: AgentGraph, seen: Space, discount: float):
+    def __init__(self, graph: AgentGraph, seen: Space, discount: float, collective: Collective | None = None):
+        self._collective = collective
         states, rewards = graph.normalize, graph.scale_rewards
         self._graph, self._states, self._rewards, self._discount = graph, states, rewards, discount
         self._space = space = graph.bare(seen)
@@ -150,10 +186,13 @@ class Statistics:
         values: dict[str, np.ndarray] = {}
         with self._lock:
             found = self._all().values()
-            if any(moments.waiting < max(moments.count, 1) for moments in found):
+            parts = [moments.part() for moments in found]
+            if self._collective is not None:
+                parts = pooled(parts, self._collective)
+            if any(part[0] < max(moments.count, 1) for moments, part in zip(found, parts, strict=True)):
                 return
-            for moments in found:
-                moments.merge()
+            for moments, part in zip(found, parts, strict=True):
+                moments.merge(part)
         for path, moments in self._moments.items():
             assert self._states is not None
             values[self._states.mean[path].name] = moments.mean

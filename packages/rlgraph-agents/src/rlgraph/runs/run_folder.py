@@ -33,6 +33,9 @@ from rlgraph.workers.worker import Worker
 #: Folders inside that are written into.
 FOLDERS = ("actors", "checkpoints", "shards", "tensorboard", "wandb")
 
+#: Seconds that the end of a run waits for what is saved in other places; an interrupted run is to end soon.
+PATIENCE, PATIENCE_AFTER_FAULTS = 600.0, 2.0
+
 
 class Scalars(Protocol):
     """A target of metrics, in addition to the record files."""
@@ -144,12 +147,14 @@ class RunFolder(Callback):
 
     def store_checkpoint(self, worker: Worker) -> Path:
         """Write a full checkpoint at a reset point of the worker."""
+        worker.save_elsewhere()
         return self.checkpoints.store_step(self.agent, worker.timesteps, self._state(worker, scheduled=True))
 
     def store_end(self, worker: Worker, name: str, finished: bool) -> Path:
         """Write a full checkpoint at the end of training; `finished`: all steps are done."""
         self.agent.flush_buffers()
         folder = self.checkpoints.store(self.agent, name, self._state(worker, scheduled=finished))
+        worker.save_elsewhere(PATIENCE if finished else PATIENCE_AFTER_FAULTS)
         self.checkpoints.remove_oldest(worker.timesteps)  # a run killed after its last checkpoint did not
         return folder
 

@@ -181,6 +181,14 @@ class Worker(ABC):
     def restarts(self) -> int:
         """What was replaced because it crashed or hung."""
 
+    def save_elsewhere(self, patience: float = 0.0) -> None:
+        """Have what other places keep written down there, beside a checkpoint of the run.
+
+        Args:
+            patience: seconds to wait until it is done.
+        """
+        return None
+
     def metrics(self) -> dict[str, float]:
         """Further metrics of a report, by the names of the glossary (`rlgraph.workers.metrics`)."""
         return {}

@@ -97,6 +97,11 @@ class GraphExecutor:
                 f"{type(self).__name__} is the executor of backend {self.backend_name!r}, given {name!r}; "
                 "rlgraph.core.executor_class(backend) gives the right one"
             )
+        if collective is not None and self.execution.replicas:
+            raise SpecError(
+                "a learner of a group has no replicas: let each device have a learner of its own",
+                path="execution_spec.replicas",
+            )
         started = time.perf_counter()
         self.root = root if isinstance(root, Component) else Roots(root)
         graph = assemble(self.root, input_spaces, api_methods, in_group=collective is not None)

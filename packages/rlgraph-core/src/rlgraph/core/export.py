@@ -191,8 +191,13 @@ def exported_method(plan: Plan) -> ExportedMethod:
     """`plan` without its host prefix; if it writes no variable, its random numbers are inputs.
 
     Raises:
-        CapabilityError: it calls another host function, or nothing else is left.
+        CapabilityError: it calls another host function, or all learners of a group, or nothing else is left.
     """
+    if plan.collectives:
+        raise CapabilityError(
+            f"API method {plan.name!r} cannot be exported: {label(plan.collectives[0])}(...) waits for other "
+            "learners. Build without a group"
+        )
     if not plan.writes:
         plan = draw_ahead(plan)
     *prefix, last = plan.steps or (None,)

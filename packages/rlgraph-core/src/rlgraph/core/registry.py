@@ -50,7 +50,7 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.conformance": {"agent": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
     "rlgraph.executors": dict.fromkeys(("apex", "impala", "sync_batch"), "rlgraph-dist"),
-    "rlgraph.engines": {"in_process": "rlgraph-dist", "ray": "rlgraph-dist"},
+    "rlgraph.engines": dict.fromkeys(("distributed_tf", "in_process", "ray"), "rlgraph-dist"),
     "rlgraph.collectives": {
         **dict.fromkeys(("gloo", "nccl", "torch_distributed"), "rlgraph-torch"),
         "horovod": "rlgraph-dist",

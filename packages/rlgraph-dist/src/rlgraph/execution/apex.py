@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.experience.fragment import Origin
@@ -12,6 +12,7 @@ from rlgraph.agents.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
+from rlgraph.execution.actors import TooManyRestarts
 from rlgraph.execution.engine import ActorFailed, Demand
 from rlgraph.execution.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
@@ -19,6 +20,8 @@ from rlgraph.execution.sampling import Sample
 from rlgraph.execution.shards import Shards
 from rlgraph.execution.work_times import share_waited
 from rlgraph.workers.run_schedule import RunSchedule
+
+_log = logging.getLogger(__name__)
 
 
 class ApexExecutor(Executor):
@@ -78,8 +81,8 @@ class ApexExecutor(Executor):
         self._earlier_shard_restarts = 0
         #: Samples that were received and not taken in yet.
         self._queue: list[Sample] = []
-        #: Steps that the shards were sent, and the updates done when weights were sent last.
-        self._sent_steps, self._sent_weights = 0, 0
+        #: Steps that the shards were sent.
+        self._sent_steps = 0
 
     @property
     def shard_restarts(self) -> int:
@@ -122,7 +125,7 @@ class ApexExecutor(Executor):
         while not self._queue:
             self._queue = requests.receive()
         sample = self._queue.pop(0)
-        if self.agent.updates - self._sent_weights >= self.weights_interval:
+        if self.agent.updates - self.sent_version >= self.weights_interval:
             self.send_weights()
         requests.ask(sample.origin.actor)
         return sample
@@ -157,8 +160,8 @@ class ApexExecutor(Executor):
                 self._refuse,
                 self._log_folder,
             )
-            has_snapshots = bool(self._snapshots) and any(Path(self._snapshots).glob("shard-*"))
-            self._sent_steps = self._experience.updates.steps_before_update if has_snapshots else 0
+            is_filled = bool(self._snapshot(0)) and self._shards.begin()
+            self._sent_steps = self._experience.updates.steps_before_update if is_filled else 0
             self.send_weights()
             for number in [*range(self.actors)] * self.requests_per_actor:
                 requests.ask(number)
@@ -167,7 +170,9 @@ class ApexExecutor(Executor):
     def _refuse(self, origin: Origin, cause: str) -> None:
         """A shard found that what an actor sent is no fragment."""
         fault = ActorFailed(f"actor {origin.actor}: expected the message of an answer to 'sample': {cause}")
-        self.start_actors().fail(origin.actor, origin.incarnation, fault)
+        requests = self.start_actors()
+        requests.lost += 1
+        requests.fail(origin.actor, origin.incarnation, fault)
 
     def _shard_spec(self, number: int, incarnation: int) -> ShardSpec:
         return ShardSpec(
@@ -178,22 +183,22 @@ class ApexExecutor(Executor):
             incarnation,
             self.agent.timesteps,
             self._sampler_spec["keeps_values"],
-            self._snapshots,
+            self._snapshot(number),
         )
 
-    @property
-    def _snapshots(self) -> str:
-        """The folder of the shards' snapshots; empty: they write none."""
-        return str(self.folder / "shards") if self.folder is not None and self.keeps_memory else ""
+    def _snapshot(self, number: int) -> str:
+        """The folder of a shard's snapshot, which fits this number of shards; empty: it writes none."""
+        if self.folder is None or not self.keeps_memory:
+            return ""
+        return str(self.folder / "shards" / f"{number}-of-{self.replay_shards}")
 
-    def _checkpoint(self, schedule: RunSchedule) -> None:
-        super()._checkpoint(schedule)
-        if self._shards is not None and self._snapshots:
-            self._shards.snapshot()
+    def save_elsewhere(self, patience: float = 0.0) -> None:
+        if self._shards is None or not self._snapshot(0):
+            return
+        try:
+            self._shards.snapshot(patience)
+        except TooManyRestarts as error:
+            _log.warning("no new snapshots of the replay shards: %s", error)
 
     def _demand(self) -> Demand:
         return replace(super()._demand(), shards=self.replay_shards)
-
-    def send_weights(self) -> None:
-        self._sent_weights = self.agent.updates
-        super().send_weights()

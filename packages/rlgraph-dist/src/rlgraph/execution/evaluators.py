@@ -110,14 +110,14 @@ class Evaluators:
         self._call(self._next, asked)
         self._next = (self._next + 1) % len(self._actors)
 
-    def finished(self, waits: bool) -> list[tuple[Asked, Evaluation]]:
-        """The evaluations that are done; all of them if it `waits`.
+    def finished(self, most_open: int) -> list[tuple[Asked, Evaluation]]:
+        """The evaluations that are done; waits while more than `most_open` are under way.
 
         Raises:
             TooManyRestarts: evaluators failed more often than is allowed.
         """
         found: list[tuple[Asked, Evaluation]] = []
-        while answers := self._calls.answers(waits):
+        while answers := self._calls.answers(waits=len(self._calls) > most_open):
             for answer in answers:
                 if answer.value is None:
                     self._call(answer.number, answer.about)

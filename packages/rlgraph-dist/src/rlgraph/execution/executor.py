@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -53,7 +53,8 @@ class Executor(Worker):
         vectorization, validate, processes, step_timeout, max_restarts: how these are stepped together (see
             `rlgraph.environments.make_vector_env`).
         fragment_length: steps of each environment in a fragment; None: those of a rollout, else 16.
-        evaluation_actors: actors that do the evaluations, for which training does not wait; 0: the learner does them.
+        evaluation_actors: actors that do the evaluations, for which training does not wait unless each has two to do;
+            0: the learner does them.
         evaluation_timeout: seconds until one of these is done.
         max_actor_restarts: how often each actor, replay shard or evaluation actor may be started again.
         start_timeout, sample_timeout: seconds until the first fragment of an actor, and until any other.
@@ -141,8 +142,12 @@ class Executor(Worker):
         self._engine_spec, self.actors = engine, actors
         #: What `metrics` reports.
         self.monitor = Monitor(engine.now) if isinstance(engine, Engine) else Monitor()
-        #: Actor -> its environments that were replaced, and the steps thrown away with them.
-        self._replaced: dict[int, tuple[int, int]] = {}
+        #: Actor -> its incarnation, environments that it replaced, and steps thrown away with them.
+        self._replaced: dict[int, tuple[int, int, int]] = {}
+        self._environment_restarts = 0
+        #: Updates done when weights were sent last.
+        self.sent_version = 0
+        self._was_interrupted = False
         self._engine: Engine | None = None
         #: Restarts of actors that were ended, and the fragments lost with them.
         self._earlier_restarts = self._earlier_lost = 0
@@ -192,8 +197,8 @@ class Executor(Worker):
 
     @property
     def restarts(self) -> int:
-        """Environments that were replaced because they crashed or hung, in the actors that live."""
-        return sum(restarts for restarts, _ in self._replaced.values())
+        """Environments that were replaced because they crashed or hung, as far as samples have told."""
+        return self._environment_restarts
 
     @property
     def actor_restarts(self) -> int:
@@ -254,10 +259,18 @@ class Executor(Worker):
 
             packed(make(0, 0), "executor")  # what cannot be sent is refused before anything starts
             self._engine = engine = make_engine(self._engine_spec)
-            engine.check_room(self._demand())
+            try:
+                engine.check_room(self._demand())
+                self._actors = Actors(
+                    engine, make, self.actors, self.max_actor_restarts, folder=self._log_folder
+                )
+            except BaseException:
+                self.terminate()
+                raise
             self.agent.learner.expect_new_actors()
-            self._actors = Actors(engine, make, self.actors, self.max_actor_restarts, folder=self._log_folder)
-            self._requests = Requests(engine, self._actors, self._read, *self._timeouts)
+            self._replaced = {}
+            most_steps = self._sampler_spec["length"] * self.envs_per_actor
+            self._requests = Requests(engine, self._actors, self._read, *self._timeouts, most_steps)
         return self._requests
 
     @property
@@ -282,6 +295,7 @@ class Executor(Worker):
         """Give the newest weights to actors that are asked from now on."""
         requests = self.start_actors()
         requests.weights = self.engine.share(self.agent.learner.weights_message())
+        self.sent_version = self.agent.updates
 
     def _limit_episodes(self, limit: int | None) -> None:
         if limit != self._limit:
@@ -295,12 +309,21 @@ class Executor(Worker):
         self.monitor.add(sample, self.agent.updates - sample.version)
         schedule.done += sample.steps
         self.timesteps += sample.steps
-        self._replaced[sample.origin.actor] = sample.restarts, sample.dropped_steps
-        self.dropped_steps = sum(dropped for _, dropped in self._replaced.values())
+        self._count_replaced(sample)
         for episode_return, length in sample.episodes:
             self.episodes.record(episode_return, length)
             schedule.stop_if(self._listeners.tell("on_episode", self, episode_return, length))
         schedule.stop_if(self.episodes_of_run >= schedule.episodes)
+
+    def _count_replaced(self, sample: Sample) -> None:
+        """Add what is new of an actor's numbers, which begin at 0 in each incarnation."""
+        actor, incarnation, _ = astuple(sample.origin)
+        before, restarts, dropped = self._replaced.get(actor, (incarnation, 0, 0))
+        if before != incarnation:
+            restarts = dropped = 0
+        self._environment_restarts += sample.restarts - restarts
+        self.dropped_steps += sample.dropped_steps - dropped
+        self._replaced[actor] = incarnation, sample.restarts, sample.dropped_steps
 
     def _checkpoint(self, schedule: RunSchedule) -> None:
         """Write a checkpoint. Running episodes are not in it: a resumed run begins new ones."""
@@ -314,12 +337,16 @@ class Executor(Worker):
                 "expected True, since actors explore, given False: evaluate() plays greedily",
                 path="use_exploration",
             )
+        if self._was_interrupted:  # calls of the interrupted step may be under way
+            self.terminate()
+        self._was_interrupted = True
         while not schedule.is_over:
             self.training_step(schedule)
             if schedule.done >= schedule.next_event:
                 self._do_what_is_due(schedule)
-            self._take_evaluations(schedule)
-        self._take_evaluations(schedule, waits=True)
+            self._take_evaluations(schedule, 2 * self.evaluation_actors)
+        self._take_evaluations(schedule, 0)
+        self._was_interrupted = False
         if schedule.report.is_new(schedule.done):
             self._listeners.tell("on_report", self, schedule.report.take(schedule.done))
 
@@ -343,9 +370,12 @@ class Executor(Worker):
         self._evaluators.ask(Asked(weights, self.agent.timesteps, seed))
         return False
 
-    def _take_evaluations(self, schedule: RunSchedule, waits: bool = False) -> None:
-        """Tell the callbacks of evaluations that are done; the agent acts on the weights evaluated meanwhile."""
-        for asked, evaluation in [] if self._evaluators is None else self._evaluators.finished(waits):
+    def _take_evaluations(self, schedule: RunSchedule, most_open: int) -> None:
+        """Tell the callbacks of evaluations that are done; the agent acts on the weights evaluated meanwhile.
+
+        Waits while more than `most_open` are under way.
+        """
+        for asked, evaluation in [] if self._evaluators is None else self._evaluators.finished(most_open):
             self.evaluations.append(evaluation)
             with self.agent.learner.acting_on(asked.weights):
                 schedule.stop_if(self._listeners.tell("on_evaluation", self, evaluation))

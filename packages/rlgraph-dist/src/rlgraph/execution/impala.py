@@ -51,7 +51,7 @@ class ImpalaExecutor(Executor):
         for sample in samples:
             self.count(sample, schedule)
         self.learn_from(samples, schedule)
-        if self.agent.updates % self.weights_interval == 0:
+        if self.agent.updates - self.sent_version >= self.weights_interval:
             self.send_weights()
 
     def _take(self) -> list[Sample]:
@@ -69,15 +69,18 @@ class ImpalaExecutor(Executor):
         while len(taken) < self.fragments_per_update:
             self._queue = self._queue or requests.receive()
             sample = self._queue.pop(0)
-            requests.ask(sample.origin.actor)
             if self._is_fresh(sample):
                 taken.append(sample)
+            elif self.sent_version < self.agent.updates:  # else the next one would be as old
+                self.send_weights()
+            requests.ask(sample.origin.actor)
         return taken
 
     def _is_fresh(self, sample: Sample) -> bool:
         """Whether the agent may learn from a sample, by the age of its weights; else it is counted as dropped."""
-        limit = self.agent.learner.experience.max_age
-        if limit is None or self.agent.updates - sample.version <= limit:
+        experience = self.agent.learner.experience
+        limit = experience.max_age
+        if limit is None or experience.memory is not None or self.agent.updates - sample.version <= limit:
             return True
         self.monitor.drop()
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,6 @@ from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import PrioritizedReplay
 from rlgraph.core import CheckpointError, InputError, RandomStreams, executor_class
 from rlgraph.core.checkpoint.finding import find_checkpoint
-from rlgraph.core.errors import CheckpointWarning
 from rlgraph.execution.engine import Bytes
 from rlgraph.execution.sampling import fragment_format
 from rlgraph.execution.values import ValuedWriter, initial_errors
@@ -100,7 +98,7 @@ class ShardSpec:
         incarnation: how often it was started again.
         begun: steps that the agent had observed before.
         keeps_values: whether fragments have the values that acting knew, of which priorities are computed.
-        snapshots: folder of the snapshots of all shards, as every node finds it; empty: there are none.
+        snapshot: folder of its snapshot, as every node finds it; empty: it writes none.
     """
 
     actor: ActorSpec
@@ -110,7 +108,7 @@ class ShardSpec:
     incarnation: int = 0
     begun: int = 0
     keeps_values: bool = False
-    snapshots: str = ""
+    snapshot: str = ""
 
     def __call__(self) -> ReplayShard:
         return ReplayShard(self)
@@ -120,9 +118,6 @@ class ReplayShard:
     """Keeps the transitions of some actors, on NumPy: no framework is imported.
 
     It begins with its newest snapshot if there is one that fits, else empty.
-
-    Warns:
-        CheckpointWarning: the snapshot is damaged, or of another memory.
     """
 
     def __init__(self, spec: ShardSpec):
@@ -154,10 +149,16 @@ class ReplayShard:
         #: Actor -> its incarnation, and what turns its steps into transitions.
         self._writers: dict[int, tuple[int, Any]] = {}
         #: Where it writes snapshots; None: nowhere.
-        self._snapshot = Path(spec.snapshots) / f"shard-{spec.number}" if spec.snapshots else None
+        self._snapshot = Path(spec.snapshot) if spec.snapshot else None
+        #: Why the snapshot was not taken in; empty: it was, or there is none.
+        self._fault = ""
         #: Records taken in so far.
         self.inserted = self._restored()
         self.times = WorkTimes()
+
+    def begin(self) -> tuple[bytes, bytes]:
+        """Facts are ``{"inserted", "fault"}``: records that it begins with, and why not with those of its snapshot."""
+        return json.dumps({"inserted": self.inserted, "fault": self._fault}).encode(), b""
 
     @timed
     def insert(self, message: Bytes) -> tuple[bytes, bytes]:
@@ -198,7 +199,7 @@ class ReplayShard:
         try:
             facts = self.executor.load(self._snapshot, required_facts={"inserted": 0})
         except CheckpointError as error:
-            warnings.warn(f"{error}; this shard begins empty", CheckpointWarning, stacklevel=1)
+            self._fault = str(error)
             return 0
         return int(facts["inserted"])
 

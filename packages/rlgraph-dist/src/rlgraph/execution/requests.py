@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
+from rlgraph.agents.experience.fragment import Origin
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine
 from rlgraph.execution.sampling import Sample
@@ -35,8 +37,13 @@ class _Call:
     number: int
     incarnation: int
     method: str
-    until: float
+    timeout: float
     about: Any
+
+    @property
+    def actor(self) -> tuple[int, int]:
+        """What does the calls of one queue, in turn."""
+        return self.number, self.incarnation
 
 
 class Calls:
@@ -47,7 +54,8 @@ class Calls:
         actors: the actors.
         read: ``(method, facts, body)`` -> value of an answer, the body a reference; its errors count as failures of the
             actor.
-        start_timeout, timeout: seconds until the first answer of an actor, and until any other.
+        start_timeout, timeout: seconds until the first answer of an actor, and from each answer to the next one that is
+            due.
     """
 
     def __init__(
@@ -61,30 +69,42 @@ class Calls:
         self._engine, self._actors, self._read = engine, actors, read
         self._timeouts = (start_timeout, timeout)
         self._calls: dict[Any, _Call] = {}
+        #: (actor, incarnation) with calls under way -> when it began with the first of these.
+        self._since: dict[tuple[int, int], float] = {}
         #: Actors that have answered since they were started.
         self._answered: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def call(self, number: int, method: str, *arguments: Any, about: Any = None) -> None:
-        """Call a method of actor `number`; the answer has what it is `about`."""
-        call = self._actors.call(number, method, *arguments)
-        until = self._engine.now() + self._timeout(number)
-        self._calls[call] = _Call(number, self._actors.incarnations[number], method, until, about)
+    def call(
+        self, number: int, method: str, *arguments: Any, about: Any = None, timeout: float | None = None
+    ) -> None:
+        """Call a method of actor `number`; the answer has what it is `about`.
 
-    def answers(self, waits: bool = True) -> list[Answer]:
+        Args:
+            timeout: seconds that it may take; None: as any other.
+        """
+        key = self._actors.call(number, method, *arguments)
+        timeout = self._timeouts[number in self._answered] if timeout is None else timeout
+        call = _Call(number, self._actors.incarnations[number], method, timeout, about)
+        self._calls[key] = call
+        self._since.setdefault(call.actor, self._engine.now())
+
+    def answers(self, waits: bool = True, until: float = inf) -> list[Answer]:
         """The answers that are there, in the order of the calls; an actor's only after those to its earlier calls.
 
         Args:
             waits: whether to wait until there is one; calls must be under way then.
+            until: time of the engine at which it stops waiting.
 
         Raises:
             TooManyRestarts: actors failed more often than is allowed.
         """
         if not self._calls:
             return []
-        first = min(call.until for call in self._calls.values())
+        due = self._due()
+        first = min(*due.values(), until)
         done: set[Any] = set()
         while True:
             timeout = max(first - self._engine.now(), 0.0) if waits else 0.0
@@ -94,8 +114,25 @@ class Calls:
             if ready or not more or not waits:
                 break
         now = self._engine.now()
-        late = [key for key, call in self._calls.items() if call.until < now and key not in done]
-        return [self._answer(key, self._calls.pop(key), key in late) for key in [*ready, *late]]
+        late = [key for key, call in self._calls.items() if due[call.actor] < now and key not in done]
+        taken = {key: self._calls.pop(key) for key in [*ready, *late]}
+        self._begin_next(taken.values(), now)
+        return [self._answer(key, call, key in late) for key, call in taken.items()]
+
+    def _due(self) -> dict[tuple[int, int], float]:
+        """(actor, incarnation) -> when the answer to the first of its calls is due."""
+        due: dict[tuple[int, int], float] = {}
+        for call in self._calls.values():
+            due.setdefault(call.actor, self._since[call.actor] + call.timeout)
+        return due
+
+    def _begin_next(self, answered: Iterable[_Call], now: float) -> None:
+        """The actors of calls that are answered begin with their next ones."""
+        waiting = {call.actor for call in self._calls.values()}
+        for call in answered:
+            self._since.pop(call.actor, None)
+            if call.actor in waiting:
+                self._since[call.actor] = now
 
     def _in_turn(self, done: set[Any]) -> list[Any]:
         """The calls that are done, without those that came before an earlier one of their actor."""
@@ -139,7 +176,7 @@ class Calls:
         """
         name = self._actors.name_of(call.number)
         if is_late:
-            raise ActorDied(f"{name} sent nothing for {self._timeout(call.number):g} s")
+            raise ActorDied(f"{name} sent nothing for {call.timeout:g} s")
         facts, body = self._engine.result(key)
         try:
             return self._read(call.method, facts, body)
@@ -150,9 +187,6 @@ class Calls:
                 f"{name}: expected the message of an answer to {call.method!r}: {error}"
             ) from error
 
-    def _timeout(self, number: int) -> float:
-        return self._timeouts[number in self._answered]
-
 
 class Requests(Calls):
     """Asks actors for fragments; those that fail are asked once more.
@@ -160,6 +194,7 @@ class Requests(Calls):
     Args:
         engine, actors, start_timeout, timeout: see `Calls`.
         read: makes a sample of facts and the reference to its body; its errors count as failures.
+        most_steps: environment steps of a fragment, at most.
     """
 
     def __init__(
@@ -169,8 +204,12 @@ class Requests(Calls):
         read: Callable[[bytes, Any], Sample],
         start_timeout: float,
         timeout: float,
+        most_steps: int,
     ):
         super().__init__(engine, actors, lambda _, *result: read(*result), start_timeout, timeout)
+        self._most_steps = most_steps
+        #: Actor -> its incarnation and number of the fragment that it sends next.
+        self._next: dict[int, tuple[int, int]] = {}
         #: What all actors act with; see `Engine.share`.
         self.weights: Any = None
         #: Fragments that were asked for and did not come, since their actor failed.
@@ -186,12 +225,33 @@ class Requests(Calls):
         Raises:
             TooManyRestarts: actors failed more often than is allowed.
         """
+        assert len(self), "no fragment was asked for"
         samples: list[Sample] = []
-        while len(self) and not samples:
+        while not samples:
             for answer in self.answers():
-                if answer.value is None:
+                if answer.value is not None and self._is_next(answer):
+                    samples.append(answer.value)
+                else:
                     self.lost += 1
                     self.ask(answer.number)
-                else:
-                    samples.append(answer.value)
         return samples
+
+    def _is_next(self, answer: Answer) -> bool:
+        """Whether a sample is the next one of its actor; if not, the actor is started again.
+
+        Raises:
+            TooManyRestarts: actors failed more often than is allowed.
+        """
+        number, incarnation, sample = answer.number, answer.incarnation, answer.value
+        expected = self._next.get(number, (0, 0))
+        expected = expected if expected[0] == incarnation else (incarnation, 0)
+        origin = Origin(number, *expected)
+        if sample.origin == origin and 0 <= sample.steps <= self._most_steps:
+            self._next[number] = incarnation, origin.number + 1
+            return True
+        fault = (
+            f"{self._actors.name_of(number)}: expected {origin} of at most {self._most_steps} steps, given "
+            f"{sample.origin} of {sample.steps}"
+        )
+        self.fail(number, incarnation, ActorFailed(fault))
+        return False

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from rlgraph.agents.experience.fragment import Origin
 from rlgraph.agents.experience.messages import pack_message
+from rlgraph.core.errors import CheckpointWarning
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Engine
 from rlgraph.execution.host import Hosted
@@ -23,6 +26,8 @@ from rlgraph.execution.work_times import WorkTimes
 
 #: Calls that are under way at most, before the learner waits for answers.
 MOST_CALLS = 64
+#: Seconds that a shard may take to write a snapshot: some GB.
+SNAPSHOT_TIMEOUT = 600.0
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,8 @@ class Shards:
         self._here: deque[Drawn] = deque()
         #: Batches that were asked for and are not here, and the shard that is asked next.
         self._asked, self._next = 0, 0
+        #: Snapshots that are being written.
+        self._snapshots = 0
         #: How shards spent their time; see `WorkTimes.take`.
         self.times = WorkTimes()
 
@@ -119,10 +126,31 @@ class Shards:
             arrays = {"indices": drawn.batch.indices, "priorities": priorities}
             self._calls.call(drawn.shard, "update", pack_message({"inserted": drawn.batch.inserted}, arrays))
 
-    def snapshot(self) -> None:
-        """Tell all shards to write a snapshot; they do when they come to it."""
+    def begin(self) -> bool:
+        """Whether all shards began with a snapshot.
+
+        Warns:
+            CheckpointWarning: a snapshot is damaged, or of another memory.
+        """
         for number in range(len(self)):
-            self._calls.call(number, "snapshot")
+            self._calls.call(number, "begin")
+        begun: list[bool] = []
+        while len(begun) < len(self):
+            begun += [bool(answer.value) for answer in self._calls.answers()]
+        return all(begun)
+
+    def snapshot(self, patience: float) -> None:
+        """Tell all shards to write a snapshot; they do when they come to it. Waits at most `patience` seconds.
+
+        Raises:
+            TooManyRestarts: shards failed more often than is allowed.
+        """
+        for number in range(len(self)):
+            self._calls.call(number, "snapshot", timeout=SNAPSHOT_TIMEOUT)
+            self._snapshots += 1
+        until = self._engine.now() + patience
+        while self._snapshots and self._engine.now() < until:
+            self._receive(waits=True, until=until)
 
     def close(self) -> None:
         """End all shards."""
@@ -135,10 +163,11 @@ class Shards:
             self._calls.call(self._next, "draw", message)
             self._asked, self._next = self._asked + 1, (self._next + 1) % len(self)
 
-    def _receive(self, waits: bool) -> int:
+    def _receive(self, waits: bool, until: float = inf) -> int:
         """Take in answers; how many batches did not come, since a shard was empty or failed."""
         misses = 0
-        for answer in self._calls.answers(waits):
+        for answer in self._calls.answers(waits, until):
+            self._snapshots -= answer.method == "snapshot"
             if answer.method == "draw":
                 self._asked -= 1
                 if isinstance(answer.value, Batch):
@@ -151,9 +180,13 @@ class Shards:
 
     def _read(self, method: str, facts: bytes, body: Any) -> Any:
         """What a shard answered: a batch, and why it refused a sample."""
-        if method == "update":
+        if method in ("update", "snapshot"):
             return None
         given = json.loads(facts)
+        if method == "begin":
+            if given["fault"]:
+                warnings.warn(f"{given['fault']}; this shard begins empty", CheckpointWarning, stacklevel=1)
+            return given["inserted"]
         if method == "insert":
             return given["refused"]
         waited, worked = given["times"]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import tensorflow as tf
 
-from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.errors import CapabilityError, RLGraphError, nearest
 from rlgraph.core.graph import link
-from rlgraph.core.graph.nodes import GraphFunctionCall, Path, outputs_of
+from rlgraph.core.graph.nodes import GraphFunctionCall, Path, label, outputs_of
 from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.values import as_tensors, leaves, map_leaves
@@ -279,6 +279,11 @@ def _as_list(result: Any) -> list[Any]:
 
 
 def _in_one_segment(plan: Plan) -> Plan:
+    if plan.collectives:
+        raise CapabilityError(
+            f"API method {plan.name!r} has no session: {label(plan.collectives[0])}(...) waits for other "
+            "learners between segments. Build without a group"
+        )
     segment: Segment = make_segment(plan.built, "segment_0", plan.nodes, (), plan.results)
     return replace(plan, steps=(segment,))
 

@@ -8,7 +8,12 @@ from typing import Any
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.per_item_checks import check_items
 from rlgraph.core import Component, all_reduce, graph_fn, in_group, rlgraph_api
-from rlgraph.core.functional.weighting import number_of_items, weighted_sum, without_garbage
+from rlgraph.core.functional.weighting import (
+    number_of_items,
+    part_of_number,
+    weighted_sum,
+    without_garbage,
+)
 from rlgraph.spaces import Space
 
 
@@ -61,7 +66,8 @@ class Standardize(Component):
     @graph_fn(returns=2)
     def _part(self, ops: Any, values: Any, weights: Any = None) -> Any:
         """As `_sum`, of the items of one learner, which may be none."""
-        return weighted_sum(ops, values, None if weights is None else ops.astype(weights, "bool"))
+        counted = None if weights is None else ops.astype(weights, "bool")
+        return weighted_sum(ops, values, counted), part_of_number(ops, values, counted)
 
     @graph_fn
     def _at_least_one(self, ops: Any, number: Any) -> Any:

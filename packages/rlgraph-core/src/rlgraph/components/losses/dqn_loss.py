@@ -115,7 +115,7 @@ class DQNLoss(LossFunction):
             q_values, actions, rewards, terminals, q_next, q_next_target, discounts, weights
         )
         if in_group():
-            loss = self.means({"loss": per_item}, weights)["loss"]
+            loss = self.means_of_items({"loss": per_item}, weights)["loss"]
         return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api

@@ -18,7 +18,12 @@ from rlgraph.core import AssemblyError, Component, SpecError, all_reduce, graph_
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.functional.supervised import sequence_mask
-from rlgraph.core.functional.weighting import weighted_mean, weighted_sum, without_garbage
+from rlgraph.core.functional.weighting import (
+    part_of_number,
+    weighted_mean,
+    weighted_sum,
+    without_garbage,
+)
 from rlgraph.spaces import Space
 
 
@@ -65,19 +70,24 @@ class LossFunction(Component):
     @rlgraph_api(must_be_complete=False)
     def loss_average(self, loss_per_item: Any = None, weights: Any = None) -> Any:
         """The mean, as `loss` takes it: ``loss_per_item [B], weights [B] -> []``."""
-        return None if loss_per_item is None else self.means({"loss": loss_per_item}, weights)["loss"]
+        return (
+            None if loss_per_item is None else self.means_of_items({"loss": loss_per_item}, weights)["loss"]
+        )
 
-    def means(self, items: Mapping[str, Any], weights: Any = None) -> dict[str, Any]:
+    def means_of_items(self, items: Mapping[str, Any], weights: Any = None) -> dict[str, Any]:
         """The means [] of numbers per item, by name, over the batches of all learners; for use in API methods."""
         if in_group():
-            totals = {
-                name: self._sum_and_number(x, weights, name in self.measures) for name, x in items.items()
-            }
-            return {name: all_reduce(*total) for name, total in totals.items()}
+            return {name: self._mean_of_all(x, weights, name in self.measures) for name, x in items.items()}
         return {
             name: self._measure(x, weights) if name in self.measures else self._average(x, weights)
             for name, x in items.items()
         }
+
+    def _mean_of_all(self, per_item: Any, weights: Any, measured: bool) -> Any:
+        # What is measured has another number than a loss only where sequences are counted: mostly there is one for all.
+        as_steps = measured and not self.average_time_steps
+        number = self._own_number(per_item if weights is None else weights, weights is not None, as_steps)
+        return all_reduce(self._own_sum(per_item, weights, measured), number)
 
     @graph_fn
     def _average(self, ops: Any, loss_per_item: Any, weights: Any = None) -> Any:
@@ -88,11 +98,16 @@ class LossFunction(Component):
         """The mean of the items that count, ``[B], [B] -> []``."""
         return weighted_mean(ops, *self._measured(ops, per_item, weights))
 
-    @graph_fn(returns=2)
-    def _sum_and_number(self, ops: Any, per_item: Any, weights: Any = None, measured: bool = False) -> Any:
-        """What `_average`, or `_measure`, divides, and by what: ``[B], [B] -> [], []``."""
-        counted = self._measured if measured else self._averaged
-        return weighted_sum(ops, *counted(ops, per_item, weights))
+    @graph_fn
+    def _own_sum(self, ops: Any, per_item: Any, weights: Any = None, measured: bool = False) -> Any:
+        """What `_average`, or `_measure`, divides: ``[B] -> []``."""
+        return weighted_sum(ops, *(self._measured if measured else self._averaged)(ops, per_item, weights))
+
+    @graph_fn
+    def _own_number(self, ops: Any, items: Any, weighted: bool, as_steps: bool) -> Any:
+        """By what it is divided, from the weights of the items, or from numbers per item: ``[B] -> []``."""
+        counted = self._measured if as_steps else self._averaged
+        return part_of_number(ops, *counted(ops, items, items if weighted else None))
 
     def _averaged(self, ops: Any, per_item: Any, weights: Any) -> tuple[Any, Any]:
         """The numbers whose mean is the loss, and their weights: of steps or of sequences."""
@@ -196,7 +211,7 @@ def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
                 f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of these with the key "
                 "'loss', given nothing of the kind"
             )
-        means = self.means(items, weights)
+        means = self.means_of_items(items, weights)
         kept = items["loss"] if weights is None else self._without_garbage(items["loss"], weights)
         return {**means, "loss_per_item": kept}
 

@@ -24,18 +24,21 @@ def without_garbage(ops: Any, values: Tensor, weights: Tensor) -> Tensor:
 
 def number_of_items(ops: Any, weights: Tensor) -> Tensor:
     """How many items have a weight other than 0, at least 1: ``weights [...] -> []``, a float."""
-    return ops.maximum(ops.sum(ops.astype(ops.astype(weights, "bool"), "float")), 1.0)
+    return ops.maximum(part_of_number(ops, weights, weights), 1.0)
 
 
-def weighted_sum(ops: Any, losses: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """``sum_i w_i L_i``, and how many weights are above 0, maybe none: ``losses [...], weights [...] -> [], []``.
-
-    The parts of `weighted_mean`, for a batch that several learners share.
-    """
+def weighted_sum(ops: Any, losses: Tensor, weights: Tensor | None = None) -> Tensor:
+    """``sum_i w_i L_i``, which `weighted_mean` divides: ``losses [...], weights [...] -> []``."""
     if weights is None:
-        return ops.sum(losses), ops.sum(ops.ones_like(losses))
-    total = ops.sum(ops.astype(weights, "float") * without_garbage(ops, losses, weights))
-    return total, ops.sum(ops.astype(ops.astype(weights, "bool"), "float"))
+        return ops.sum(losses)
+    return ops.sum(ops.astype(weights, "float") * without_garbage(ops, losses, weights))
+
+
+def part_of_number(ops: Any, losses: Tensor, weights: Tensor | None = None) -> Tensor:
+    """By what `weighted_mean` divides, of a part of a batch, maybe 0: ``losses [...], weights [...] -> []``."""
+    if weights is None:
+        return ops.sum(ops.ones_like(losses))
+    return ops.sum(ops.astype(ops.astype(weights, "bool"), "float"))
 
 
 def weighted_mean(ops: Any, losses: Tensor, weights: Tensor | None = None) -> Tensor:
@@ -47,5 +50,4 @@ def weighted_mean(ops: Any, losses: Tensor, weights: Tensor | None = None) -> Te
     """
     if weights is None:
         return ops.mean(losses)
-    total = ops.sum(ops.astype(weights, "float") * without_garbage(ops, losses, weights))
-    return total / number_of_items(ops, weights)
+    return weighted_sum(ops, losses, weights) / number_of_items(ops, weights)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -43,32 +45,47 @@ class LearnerGroup:
         """
         return _Together(self._locks.holding([LOCK]), lambda: agree(self.collective, plan))
 
-    def all_reduce(
-        self, arrays: Sequence[np.ndarray], numbers: Sequence[np.ndarray | None]
-    ) -> Sequence[np.ndarray]:
-        """The sums of arrays over all learners, each divided by the sum of its number [], if it has one.
+    def reduction(
+        self, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+    ) -> Callable[..., Sequence[np.ndarray]]:
+        """``f(*arrays, numbers=()) -> sums`` over all learners, divided by the sums of numbers [], at least 1.
 
         Small arrays, and the numbers, are one call; a large flat one has its own and may be overwritten.
-        """
-        small = {id(a): a for a in (*arrays, *numbers) if a is not None and (a.size <= SMALL or a.ndim != 1)}
-        sums = dict(zip(small, self._sums(list(small.values())), strict=True)) if small else {}
-        means = list[np.ndarray]()
-        for array, number in zip(arrays, numbers, strict=True):
-            is_small = id(array) in sums
-            total = sums[id(array)] if is_small else self.collective.all_reduce(array)
-            if number is not None:
-                # A small one may be there twice.
-                out = np.empty_like(total) if is_small else total
-                total = np.divide(total, np.maximum(sums[id(number)], 1), out=out)
-            means.append(total)
-        return means
 
-    def _sums(self, arrays: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
-        """The sums of arrays, in one call."""
-        flat, start = self.collective.all_reduce(np.concatenate([array.reshape(-1) for array in arrays])), 0
-        for array in arrays:
-            yield flat[start : start + array.size].reshape(array.shape)
-            start += array.size
+        Args:
+            shapes: of the arrays.
+            divided_by: for each of them the position of its number; None: it is not divided.
+        """
+        all_reduce = self.collective.all_reduce
+        sizes = [math.prod(shape) for shape in shapes]
+        large = [i for i, shape in enumerate(shapes) if sizes[i] > SMALL and len(shape) == 1]
+        small, end, places = [i for i in range(len(shapes)) if i not in large], 0, list[slice]()
+        for i in small:
+            places.append(slice(end, end + sizes[i]))
+            end += sizes[i]
+        #: What is divided by the same number is next to each other, mostly all.
+        runs = [
+            (slice(of[0].start, of[-1].stop), by)
+            for by, group in groupby(zip(small, places, strict=True), lambda pair: divided_by[pair[0]])
+            if by is not None and (of := [place for _, place in group])
+        ]
+
+        def reduce(*arrays: np.ndarray, numbers: Sequence[np.ndarray] = ()) -> Sequence[np.ndarray]:
+            sums: list[Any] = list(arrays)
+            if small or numbers:
+                parts = [*[arrays[i].reshape(-1) for i in small], *[number.reshape(-1) for number in numbers]]
+                flat = all_reduce(np.concatenate(parts))
+                for run, by in runs:
+                    flat[run] /= max(flat[end + by], 1.0)
+                for i, place in zip(small, places, strict=True):
+                    sums[i] = flat[place].reshape(shapes[i])
+            for i in large:
+                sums[i] = all_reduce(arrays[i])
+                if (number := divided_by[i]) is not None:
+                    sums[i] /= max(flat[end + number], 1.0)
+            return sums
+
+        return reduce
 
 
 class _Together:

@@ -61,6 +61,9 @@ ARRAYS = Border(
     "{}.numpy()".format,
     {"from_numpy": torch.from_numpy, "to_tensor": tensor_of_array},
 )
+#: PyTorch's compiler has global state, so that a process compiles one program at a time.
+_COMPILING = threading.RLock()
+
 TENSORS = Border(torch.Tensor.contiguous, "{}.contiguous()".format, str, {})
 
 
@@ -157,12 +160,11 @@ class Compiler:
         name = self._name(plan, segment)
         if self.choices.get(name, "").startswith("eager"):
             return eager
-        compiling = threading.Lock()
         current: Lowered | None = None
 
         def first(*values: Any) -> tuple[Any, ...]:
             nonlocal current
-            with compiling:
+            with _COMPILING:
                 if current is None:
                     try:
                         current, self.choices[name] = make(values)

@@ -103,10 +103,15 @@ class LearnerGroup(Protocol):
     def together(self, plan: Plan) -> AbstractContextManager[Any]:
         """What a whole plan with collectives runs in: alone in this learner, on all learners."""
 
-    def all_reduce(
-        self, arrays: Sequence[np.ndarray], numbers: Sequence[np.ndarray | None]
-    ) -> Sequence[np.ndarray]:
-        """The sums of arrays over all learners, each divided by the sum of its number [], if it has one."""
+    def reduction(
+        self, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+    ) -> Callable[..., Sequence[np.ndarray]]:
+        """``f(*arrays, numbers=()) -> sums`` over all learners.
+
+        Args:
+            shapes: of the arrays.
+            divided_by: for each of them the position of the number by whose sum its sum is divided.
+        """
 
 
 def _together(
@@ -221,17 +226,24 @@ class _Steps:
             function.lines.extend([f"{refuse}(error, {inputs})", "raise"])
 
     def _emit_collective(self, step: CollectiveStep) -> None:
-        function = self.function
-        text = partial(_driver_expression, self.plan, function=function)
-        made, arrays, numbers = list[str](), list[str](), list[str]()
+        function, built = self.function, self.plan.built
+        shapes, made, given, divided_by = list[Any](), list[str](), list[str](), list[int | None]()
+        numbers: list[Leaf] = []
         for node in step.nodes:
-            for leaf in tensor_leaves(self.plan.built, [Ref(Output(node.id))]):
+            number = next(iter(tensor_leaves(built, [node.number])), None)
+            if number is not None and number not in numbers:
+                numbers.append(number)
+            by = None if number is None else numbers.index(number)
+            for leaf, spec in tensor_leaves(built, [Ref(Output(node.id))]).items():
+                shapes.append(spec.shape)
                 made.append(function.local(leaf))
-                arrays.append(text(descend(node.value, leaf.path)))
-                numbers.append("None" if isinstance(node.number, Const) else text(node.number))
-        reduce = function.share("all_reduce", _shown if self.group is None else self.group.all_reduce)
-        together, given, by = (literal(tuple, list(enumerate(names))) for names in (made, arrays, numbers))
-        function.lines.append(f"{together} = {reduce}({given}, {by})")
+                given.append(_driver_expression(self.plan, descend(node.value, leaf.path), function))
+                divided_by.append(by)
+        reduction = _shown if self.group is None else self.group.reduction(shapes, divided_by)
+        if numbers:
+            given.append(f"numbers={literal(tuple, list(enumerate(map(function.local, numbers))))}")
+        call = f"{function.bind('all_reduce', reduction)}({', '.join(given)})"
+        function.lines.append(f"{literal(tuple, list(enumerate(made)))} = {call}")
 
     def _emit_loop(self, step: LoopStep) -> None:
         emit_loop(self.writer, step.node, lambda _region: self.emit(step.steps))

@@ -38,7 +38,10 @@ def _head(plan: Plan) -> str:
     nodes = sum(not isinstance(node, Loop | Branch) for node in walk_nodes(plan.nodes))
     hosts = sum(isinstance(step, HostStep) for step in walk_steps(plan.steps))
     lines = [f"# The plan of {plan.built.graph.root}.{plan.name}: {_count(nodes, 'node')}"]
-    lines[0] += f" in {_count(len(plan.segments), 'segment')}, {_count(hosts, 'host call')} between them."
+    between = [_count(hosts, "host call")]
+    if plan.collectives:
+        between.append(f"{_count(len(plan.collectives), 'sum')} over all learners")
+    lines[0] += f" in {_count(len(plan.segments), 'segment')}, {' and '.join(between)} between them."
     if plan.writes:
         owners = Counter(name.partition("/")[0] for name in sorted(plan.writes))
         written = [f"{_count(number, 'variable')} of {owner}" for owner, number in owners.items()]
@@ -53,7 +56,9 @@ def _driver(plan: Plan) -> SourceFunction:
 
 def _segment(plan: Plan, segment: Segment) -> Iterator[str]:
     gradients = Tape(lambda blocks, retain: _nothing)
-    linker = _Shown(lambda v: v, lambda block: block, gradients, ops=SimpleNamespace(stack=_nothing))
+    linker = _Shown(
+        lambda v: v, lambda block: block, gradients, ops=SimpleNamespace(stack=_nothing, concat=_nothing)
+    )
     function = emit_segment(plan, segment, _DIALECT, linker)
     yield f"# {segment.name}: {_leaves(segment.inputs)} -> {_leaves(segment.outputs)}"
     for node in walk_nodes(segment.nodes):

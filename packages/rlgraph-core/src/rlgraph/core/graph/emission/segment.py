@@ -240,8 +240,12 @@ class _SegmentEmitter:
         if isinstance(expression, Pack):
             return literal(expression.kind, [(key, self._flat(item)) for key, item in expression.items])
         text = self._expression(expression)
-        if not isinstance(self.plan.built.value_of(expression), GradientList):
+        derivatives = self.plan.built.value_of(expression)
+        if not isinstance(derivatives, GradientList):
             return text
+        assert isinstance(expression, Ref) and isinstance(expression.source, Output)
+        if len(self.plan.built.layout.blocks(derivatives, self.cuts[expression.source.node])) == 1:
+            return f"{text}[0]"
         return f"{self.function.share('concat', self.linker.ops.concat)}({text})"
 
     def _emit_blocks(self, output: Output) -> None:
@@ -249,9 +253,10 @@ class _SegmentEmitter:
         derivatives = self.plan.built.values[output]
         if isinstance(derivatives, GradientList):
             name, start, pieces = self.function.local(Leaf(output)), 0, list[str]()
-            for block in self.plan.built.layout.blocks(derivatives, self.cuts[output.node]):
+            blocks = self.plan.built.layout.blocks(derivatives, self.cuts[output.node])
+            for block in blocks:
                 stop = start + block.stop - block.start
-                pieces.append(f"{name}[{start}:{stop}]")
+                pieces.append(f"{name}[{start}:{stop}]" if len(blocks) > 1 else name)
                 start = stop
             self.function.lines.append(f"{name} = {literal(tuple, list(enumerate(pieces)))}")
 

@@ -117,7 +117,9 @@ def _sum_of(node: Gradients, sums: Mapping[int, Collective]) -> Collective:
 def lift_collectives(
     nodes: Sequence[Node], slices: Mapping[int, frozenset[int]], effects: Mapping[int, Effects]
 ) -> list[Node]:
-    """`nodes` in which collectives between a differentiated variable and the loss are ahead, with what they need.
+    """`nodes` in which no collective lies between a differentiated variable and the loss.
+
+    What the loss needs is ahead of it, with all that this needs, and the rest comes after the derivative.
 
     Raises:
         BuildError: one needs what is differentiated, or cannot be ahead of a write.
@@ -127,16 +129,26 @@ def lift_collectives(
         for n in nodes
     ]
     for node in nodes:
+        after: list[Node] = []
         while isinstance(node, Gradients):
             first = next(i for i, other in enumerate(left) if other.id in slices[node.id])
             last = next(i for i, other in enumerate(left) if other.id == node.id)
-            inside = [i for i in range(first, last) if effects[left[i].id].collective]
-            if not inside:
+            here = next((i for i in range(first, last) if isinstance(left[i], Collective)), None)
+            if here is None:
+                left[last + 1 : last + 1] = after
                 break
-            span = left[first : inside[0] + 1]
+            if not any(left[here].id in _operands(other) for other in left[here + 1 : last]):
+                after.append(left.pop(here))
+                continue
+            span = left[first : here + 1]
             moved = _needed(node, span, slices[node.id], effects)
-            left[first : inside[0] + 1] = [*moved, *(other for other in span if other not in moved)]
+            left[first : here + 1] = [*moved, *(other for other in span if other not in moved)]
     return left
+
+
+def _operands(node: Node) -> set[int]:
+    """The nodes whose outputs a node uses."""
+    return producers(*(expression for _, expression in arguments_of(node)))
 
 
 def _needed(
@@ -160,7 +172,12 @@ def _needed(
                 f"{label(node)}: no derivative goes back through a sum over learners. Reduce after gradients(...), or "
                 "compute what is reduced without the variables"
             )
-        needed |= producers(*(expression for _, expression in arguments_of(other)))
+        if own.writes or own.host:
+            raise BuildError(
+                f"{label(span[-1])}: it needs {label(other)}, which would run before the loss of {label(node)}, "
+                "and writes, draws or calls Python: call it earlier"
+            )
+        needed |= _operands(other)
         moved.insert(0, other)
         reads |= own.reads
     return moved
