@@ -83,7 +83,7 @@ def train(
         str | None,
         typer.Option(
             help="Where actors are: an engine, such as ray (rlgraph-dist); an executor; or its spec as JSON.",
-            autocompletion=names_of("rlgraph.engines"),
+            autocompletion=names_of("rlgraph.engines", "rlgraph.executors"),
         ),
     ] = None,
     actors: Annotated[int | None, typer.Option(help="Number of actors of the executor.")] = None,

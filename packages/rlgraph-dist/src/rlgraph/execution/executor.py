@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
-from rlgraph.core.specs.spec_types import Amount, Count, Seconds, Times
+from rlgraph.core.specs.spec_types import Count, Seconds, Times
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
-from rlgraph.environments.factory import Vectorization, is_instance, is_vector_instance, make_vector_env
+from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
@@ -23,17 +22,15 @@ from rlgraph.execution.evaluators import Asked, Evaluators, EvaluatorSpec
 from rlgraph.execution.host import packed
 from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
+from rlgraph.execution.option_checks import check_is_spec, check_made, given_once
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
+from rlgraph.execution.workload import LoggedReports, Workload
 from rlgraph.runs.executors import engine_class
-from rlgraph.workers.callbacks import Callback
-from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker
-
-_log = logging.getLogger(__name__)
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -107,9 +104,9 @@ class Executor(Worker):
         engine = self.default_engine if engine is None else engine
         if not isinstance(engine, Engine):
             engine_class(engine)
-        _check_is_spec(env_spec)
+        check_is_spec(env_spec)
         if isinstance(agent, Agent):
-            _check_made(agent, env_spec, backend=backend, seed=seed)
+            check_made(agent, env_spec, backend=backend, seed=seed)
         else:
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
@@ -192,7 +189,7 @@ class Executor(Worker):
             raise SpecError(f"expected a mapping with 'num_timesteps', given {workload!r}", path="workload")
         given: Workload = call_checked(Workload, (), workload, "workload")
         self.report_interval = given.report_interval or self.report_interval
-        log = _LoggedReports(given.report_interval_min_seconds)
+        log = LoggedReports(given.report_interval_min_seconds)
         return self.execute(given.num_timesteps, callbacks=log)
 
     @property
@@ -393,38 +390,6 @@ class Executor(Worker):
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
 
-@dataclass(frozen=True)
-class Workload:
-    """What `Executor.execute_workload` does.
-
-    Attributes:
-        num_timesteps: environment steps.
-        report_interval: steps between two reports; None: that of the executor.
-        report_interval_min_seconds: seconds between two reports, at least.
-    """
-
-    num_timesteps: Times
-    report_interval: Count | None = None
-    report_interval_min_seconds: Amount = 0.0
-
-
-class _LoggedReports(Callback):
-    """Logs reports.
-
-    Args:
-        min_seconds: between two of them, at least.
-    """
-
-    def __init__(self, min_seconds: float):
-        self._min_seconds, self._last = min_seconds, 0.0
-
-    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
-        if worker.seconds - self._last >= self._min_seconds:
-            self._last = worker.seconds
-            shown = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
-            _log.info("step %s: %s", worker.timesteps_of_run, shown)
-
-
 def _fragment_length(agent: Agent, given: int | None) -> int:
     """Steps of a fragment.
 
@@ -452,40 +417,3 @@ def make_engine(spec: Any) -> Engine:
     kind, options = engine_class(spec)
     engine: Engine = call_checked(kind, (), options, "engine")
     return engine
-
-
-def given_once(name: str, value: Any, other_name: str, other: Any) -> Any:
-    """The one of two values that is given.
-
-    Raises:
-        SpecError: both are.
-    """
-    if value is not None and other is not None:
-        raise SpecError(f"expected {name!r} or {other_name!r}, given both: leave one out", path=other_name)
-    return other if value is None else value
-
-
-def _check_is_spec(env_spec: Any) -> None:
-    """Check that other processes can make the environment."""
-    if is_instance(env_spec) or is_vector_instance(env_spec):
-        raise SpecError(
-            "expected a spec or an importable function, of which every actor makes its environments, given one "
-            f"{type(env_spec).__name__}",
-            path="env_spec",
-        )
-    packed(env_spec, "env_spec")
-
-
-def _check_made(agent: Agent, env_spec: Any, **options: Any) -> None:
-    """Check that an agent which exists fits an environment, and that no options are given to make it."""
-    for name, value in options.items():
-        if value is not None:
-            raise SpecError(
-                f"expected None, since the agent exists, given {value!r}: give it to Agent.from_spec",
-                path=name,
-            )
-    environment = make_vector_env(env_spec)
-    try:
-        check_fits(agent, environment)
-    finally:
-        environment.terminate()
