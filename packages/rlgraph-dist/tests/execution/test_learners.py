@@ -126,6 +126,7 @@ def test_an_update_outside_of_learn_says_what_to_call():
         agent.group.all_gather(b"")
 
 
+@pytest.mark.slow
 def test_a_learner_that_cannot_be_made_is_named_at_once():
     registry("rlgraph.collectives").register("here_alone", "rlgraph.torch.collective:GlooCollective")
     agent, began = make_agent(execution_spec={**IN_TWO, "collective": "here_alone"}), time.monotonic()
