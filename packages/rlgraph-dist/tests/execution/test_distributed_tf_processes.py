@@ -45,7 +45,7 @@ def is_running(pid):
 def test_workers_that_are_killed_or_stopped_are_replaced():
     engine = DistributedTFEngine()
     signals = Signals(engine)
-    impala = {"type": "impala", "network_spec": [8], "rollout_length": 8, "execution_spec": {"threads": 1}}
+    impala = {"type": "impala", "network_spec": [8], "rollout_length": 8}
     executor = ImpalaExecutor(
         impala, "CartPole-v1", engine=engine, backend="tf", seed=1, num_envs=4, sample_timeout=4.0
     )
@@ -70,7 +70,7 @@ def test_a_learner_that_is_killed_resumes_from_its_checkpoint(tmp_path):
     """Its workers notice it and end."""
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "rlgraph.cli", "train", "--agent", "impala", "--env", "CartPole-v1"]
-    command += ["--backend", "tf", "--steps", "10000000", "--quiet", "--folder", str(folder)]
+    command += ["--backend", "torch", "--steps", "10000000", "--quiet", "--folder", str(folder)]
     command += ["--executor", "distributed_tf", "--actors", "1", "--set", "checkpoints.interval=2048"]
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 90.0

@@ -82,8 +82,10 @@ def test_too_little_room_is_told_before_anything_starts(engine):
     ):
         executor.execute(steps=100)
     assert not hosts()
+    second = RayEngine(gpus_per_actor=0.5)
     with pytest.raises(SpecError, match=r"expected 1 GPUs, 1 for 2 actors; the cluster has 0, of which 0"):
-        RayEngine(gpus_per_actor=0.5).check_room(Demand(2, 0))
+        second.check_room(Demand(2, 0))
+    second.close()
     with pytest.raises(
         SpecError, match=r"need 1,000,000 MB, and Ray's object store has [\d,]+ MB: .*=10{12}\)"
     ):

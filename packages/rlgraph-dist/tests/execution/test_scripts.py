@@ -3,6 +3,7 @@
 import json
 import runpy
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,12 @@ def test_ppo_pendulum(run):
     assert printed.startswith("256 steps, 2 updates, mean return -")
 
 
+def test_an_address_without_ray(run, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("apex_pong", {}, "--address", "auto")
+    assert "--address is for --engine ray, given --engine in_process" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_apex_pong(run, tmp_path):
     pytest.importorskip("ale_py")
@@ -48,3 +55,22 @@ def test_apex_pong(run, tmp_path):
         "apex_pong", changed, "--actors", 1, "--steps", 128, "--folder", saved
     )
     assert (saved / "manifest.json").is_file()
+
+
+@pytest.mark.slow
+def test_impala_distributed(tmp_path, capsys):
+    """Learner and actors, each of which is a program of its own elsewhere."""
+    pytest.importorskip("tensorflow")
+    from rlgraph.execution.distributed_tf.cluster import free_address
+
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(json.dumps({"learner": [free_address()], "actor": [free_address(), free_address()]}))
+    main = runpy.run_path(str(SCRIPTS / "impala_distributed.py"))["main"]
+    given = ["--cluster_spec", str(cluster), "--steps", "1280"]
+    actors = [threading.Thread(target=main, args=(["--actor", "--task", str(i), *given],)) for i in range(2)]
+    for actor in actors:
+        actor.start()
+    main(["--learner", *given])
+    for actor in actors:
+        actor.join()
+    assert capsys.readouterr().out.startswith("1280 steps, 10 updates, mean return ")

@@ -29,7 +29,9 @@ _OTHER_NAMES: OtherNames = MappingProxyType(
         "default_device": "device",
         "allow_soft_placement": "soft_placement",
         "mode": "An executor says where a run is: leave it out.",
-        "distributed_spec": "An executor says where a run is: leave it out.",
+        "distributed_spec": (
+            "Executors of rlgraph.execution.distributed_tf read it; runs have an executor_spec: leave it out."
+        ),
         "ray_spec": "Executors of rlgraph.execution.ray read it; runs have an executor_spec: leave it out.",
         "gpu_spec": "Give 'device', such as cuda:0, or 'replicas'.",
         **dict.fromkeys(("disable_monitoring", "session_config", "log_device_placement"), _SESSIONS),
