@@ -123,6 +123,10 @@ def test_the_slowest_learner_is_the_one_that_waits_least(monkeypatch):
             lambda: make_agent("dqn", update_spec={"batch_size": 33}),
             r"update_spec.batch_size: expected a multiple of 2, .* given 33",
         ),
+        (
+            lambda: make_agent("dqn").learn(updates=10),
+            r"give one learner, or start this program with torchrun",
+        ),
         (lambda: make_agent().learn(100, num_envs=3), r"num_envs: expected a multiple of 2, .* given 3"),
         (
             lambda: make_agent().learn(100, env=make_environment("CartPole-v1")),
