@@ -49,6 +49,12 @@ def _checked_updates(
     agent: Agent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
 ) -> int:
     """The number of updates; raises as `learn_offline`."""
+    if agent.group is not None and agent.group.starts_others:
+        raise SpecError(
+            "learners of a group that learn(timesteps) starts have steps of their own, and no data set: give one "
+            "learner, or start this program with torchrun",
+            path="execution_spec.learners",
+        )
     if updates is None:
         expected = "either timesteps or updates" if data is None else "updates beside data"
         raise SpecError(f"expected {expected}, given {_given(other)}", path="learn")
