@@ -110,11 +110,11 @@ class Faults(threading.Thread):
                 return
             if not self.goes_on.wait(LIMIT) or self.is_over.wait(self.draws.uniform(0.0, 1.5)):
                 return
-            if not (found := [number for number in hosts() if number not in self.ended]):
-                return
-            victim = self.draws.choice(found)
+            while not (found := [number for number in hosts() if number not in self.ended]):
+                if self.is_over.wait(0.1):  # those that replace them are starting
+                    return
             try:
-                self.fault(kind, victim)
+                self.fault(kind, self.draws.choice(found))
             except ProcessLookupError:  # it was replaced meanwhile
                 continue
             self.done.append(kind)

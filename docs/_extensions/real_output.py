@@ -28,20 +28,23 @@ def _agent() -> Any:
     return Agent.from_spec({"type": "dqn"}, env="CartPole-v1", backend="numpy", seed=0).executor.built
 
 
-def _dqn() -> tuple[Any, dict[str, Any]]:
-    """The root component of a DQN, and the Spaces of its inputs."""
+def _learner(algorithm: Any, experience: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """The root component of a learner, and the Spaces of its inputs."""
     from rlgraph.agents.agent_graph import AgentGraph
-    from rlgraph.agents.dqn import DQN
-    from rlgraph.agents.experience.replay import Replay
     from rlgraph.spaces import FloatBox, IntBox
 
     states, actions = FloatBox(shape=(4,)), IntBox(2)
-    experience = Replay()
-    root = AgentGraph(
-        DQN(states, actions, network_spec=[{"type": "dense", "units": 64}]), experience=experience
-    )
+    layers = [{"type": "dense", "units": 64}]
+    root = AgentGraph(algorithm(states, actions, network_spec=layers, **options), experience=experience)
     acting = root.acting_spaces(states, (*root.acting_methods, *root.front_methods))
-    return root, {**acting, **experience.input_spaces(states, actions, None)}
+    return root, {**acting, **root.experience.input_spaces(states, actions, None)}
+
+
+def _dqn() -> tuple[Any, dict[str, Any]]:
+    from rlgraph.agents.dqn import DQN
+    from rlgraph.agents.experience.replay import Replay
+
+    return _learner(DQN, Replay())
 
 
 def _placed() -> Any:
@@ -53,6 +56,29 @@ def _placed() -> Any:
     root.algorithm.target.device = {"ops": "cuda:1", "variables": "cuda:1"}
     root.algorithm.policy.device = {"variables": "cpu"}
     return assemble(root, spaces)
+
+
+def _on_gpu(root: Any, spaces: dict[str, Any]) -> Any:
+    """A learner on one GPU, not built; its memory and what it reads are the host's."""
+    from rlgraph.core import assemble
+
+    root.device = "cpu"
+    root.algorithm.device = "cuda:0"
+    return assemble(root, spaces)
+
+
+def _apex() -> Any:
+    from rlgraph.agents.apex import Apex
+    from rlgraph.agents.experience.replay import Replay
+
+    return _on_gpu(*_learner(Apex, Replay(memory_spec={"type": "prioritized_replay", "capacity": 1000})))
+
+
+def _impala() -> Any:
+    from rlgraph.agents.experience.fragments import Fragments
+    from rlgraph.agents.impala import IMPALA
+
+    return _on_gpu(*_learner(IMPALA, Fragments()))
 
 
 def _replicas() -> Any:
@@ -99,6 +125,8 @@ def _failure() -> Exception:
 
 SUBJECTS: dict[str, Callable[[], Any]] = {
     "agent": _agent,
+    "apex": _apex,
+    "impala": _impala,
     "devices": _placed,
     "replicas": _replicas,
     "loops": _loops,

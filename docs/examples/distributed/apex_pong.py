@@ -8,6 +8,7 @@ python apex_pong.py --engine in_process --actors 1 --steps 2000     # without Ra
 
 import argparse
 import json
+import logging
 from pathlib import Path
 
 from rlgraph.execution.ray import ApexExecutor
@@ -24,6 +25,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2_000_000)
     parser.add_argument("--folder", default="apex_pong", help="where the agent is saved")
     arguments = parser.parse_args()
+    if arguments.address and arguments.engine != "ray":
+        parser.error(f"--address is for --engine ray, given --engine {arguments.engine}")
+    logging.basicConfig(level="INFO")  # shows the reports
     engine = {"type": arguments.engine, **({"address": arguments.address} if arguments.address else {})}
     executor = ApexExecutor(
         environment_spec={"type": "atari", "game": arguments.game, "episodic_life": False},

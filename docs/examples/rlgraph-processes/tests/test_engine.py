@@ -2,11 +2,12 @@
 
 import os
 import signal
+from functools import partial
 
 import numpy as np
 import pytest
 
-from rlgraph.execution import ActorFailed, SyncBatchExecutor, packed
+from rlgraph.execution import ActorDied, ActorFailed, SyncBatchExecutor, packed
 from rlgraph.workers import Callback
 from rlgraph_processes import ProcessEngine
 
@@ -74,3 +75,16 @@ def test_errors_bring_their_traceback(engine):
     ) as caught:
         engine.result(call)
     assert caught.value.log.startswith("Traceback")
+
+
+def test_a_process_that_ends_at_once_is_an_actor_that_died(engine, monkeypatch):
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    actor = engine.start(packed(partial(bytes, 10**7), "test"), "actor 0")
+    actor.process.wait()
+    call = engine.call(actor, "hex")
+    assert engine.wait([call], 60.0) == [call]
+    with pytest.raises(ActorDied, match="actor 0: exit status 1"):
+        engine.result(call)
+    engine.kill(actor)
+    engine.kill(actor)
+    assert engine._actors == []

@@ -252,7 +252,9 @@ def test_shards_get_what_actors_sent_from_where_it_is():
 def test_too_many_restarts_of_shards_stop_the_run():
     engine = Faulty({("draw", number): "kills" for number in range(3, 300)})
     executor = make(engine=engine, max_actor_restarts=2)
-    with pytest.raises(TooManyRestarts, match=r"replay shards failed 3 times, and .*max_actor_restarts is 2"):
+    with pytest.raises(
+        TooManyRestarts, match=r"replay shard \d failed 3 times, and .*max_actor_restarts is 2"
+    ):
         executor.execute_timesteps(1000)
 
 

@@ -13,6 +13,7 @@ from rlgraph.core.registry import Plugin
 from rlgraph.execution import InProcessEngine, SyncBatchExecutor, TooManyRestarts, host
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorMisconfigured
 from rlgraph.execution.host import Host, packed
+from rlgraph.execution.sampling import SamplerSpec
 
 PPO = {
     "type": "ppo",
@@ -74,21 +75,40 @@ def test_a_fault_costs_its_fragment(kind):
     assert executor._actors.incarnations == [0, 1]
 
 
+def test_an_engine_forgets_what_is_killed():
+    engine, executor = make({0: "dies", 3: "garbage"})
+    executor.execute_timesteps(256)
+    assert (engine.started, len(engine._actors)) == (4, 2)
+    executor.terminate()
+    assert not engine._actors
+
+
 def test_too_many_restarts_name_all_causes():
     _, executor = make({1: "dies", 2: "garbage", 3: "dies"}, limit=2)
     with pytest.raises(
         TooManyRestarts,
-        match=r"(?s)failed 3 times.*max_actor_restarts is 2.*1\. killed\n2\. actor 1: expected the message",
+        match=r"(?s)actor 1 failed 3 times.*max_actor_restarts is 2.*1\. killed\n2\. actor 1: expected the message",
     ):
         executor.execute_timesteps(1000)
 
 
-def test_what_another_process_would_fail_at_again_stops_the_run_at_once():
-    agent = Agent.from_spec("random", env="CartPole-v1", backend="numpy")
-    executor = SyncBatchExecutor(agent, "Nowhere-v0", actors=2)
+def test_each_actor_may_be_started_again_as_often():
+    """A node with many actors that leaves costs each of them one restart."""
+    _, executor = make({0: "dies", 1: "dies", 2: "dies", 3: "dies"}, limit=2)
+    assert executor.execute_timesteps(256).updates == 4
+    assert executor._actors.incarnations == [2, 2]
+    assert executor.actor_restarts == 4
+
+
+def test_what_another_process_would_fail_at_again_stops_the_run_at_once(monkeypatch):
+    def refuse(spec):
+        raise SpecError("no such game")
+
+    monkeypatch.setattr(SamplerSpec, "__call__", refuse)
+    executor = SyncBatchExecutor("random", "CartPole-v1", backend="numpy", actors=2)
     with pytest.raises(
         ActorMisconfigured,
-        match=r"actor 0 \(incarnation 0\): SpecError: .*'Nowhere-v0'.*\nAnother process would fail as well",
+        match=r"actor 0 \(incarnation 0\): SpecError: no such game\nAnother process would fail as well",
     ):
         executor.execute(steps=100)
     assert executor.actor_restarts == 0

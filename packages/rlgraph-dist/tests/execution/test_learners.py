@@ -17,9 +17,12 @@ from rlgraph.agents import Agent
 from rlgraph.agents.group import Group
 from rlgraph.core import CollectiveError, ExecutionSpec, SpecError, memory_group, registry
 from rlgraph.environments import make_environment
+from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
 from rlgraph.runs import resume, train
 from rlgraph.runs.result_file import read_result
 from rlgraph.testing.collectives import free_address
+from rlgraph.workers import SingleThreadedWorker
+from rlgraph.workers.together import _facts
 
 IN_TWO = {"threads": 1, "learners": 2, "collective": {"type": "gloo", "timeout": 30.0}}
 SMALL = {"network_spec": [8], "rollout_length": 16, "num_epochs": 1, "num_minibatches": 2}
@@ -119,7 +122,7 @@ def test_what_a_group_cannot_do_is_refused_before_anything_starts(make, message)
 
 def test_an_update_outside_of_learn_says_what_to_call():
     agent = make_agent("dqn", {**IN_TWO})
-    with pytest.raises(CollectiveError, match=r"the other learners, 1 of them, work during learn\(\) alone"):
+    with pytest.raises(CollectiveError, match=r"the other learners work during learn\(\) only"):
         agent.group.all_gather(b"")
 
 
@@ -179,12 +182,6 @@ def test_a_killed_learner_is_named_within_seconds_and_none_is_left():
     assert processes[1].poll() is not None
 
 
-@pytest.mark.slow
-def test_learners_are_actors_of_ray():
-    agent = make_agent(execution_spec={**IN_TWO, "launcher": "ray"})
-    assert agent.learn(128, num_envs=4).updates == 2
-
-
 PROGRAM = """
 import sys
 from rlgraph.agents import Agent
@@ -219,8 +216,29 @@ def test_the_same_program_runs_in_each_process_of_a_launcher():
     assert first[0].startswith("128 ") and first[0] == second[0], first + second
 
 
-@pytest.mark.slow
 def test_seeds_that_must_be_equal_are_compared():
-    address = free_address()
-    for _, error in (p.communicate(timeout=120) for p in [in_place(r, address, str(r)) for r in (0, 1)]):
-        assert "training cannot begin: the learners differ in 'seed' (learner 0: 0; learner 1: 1)" in error
+    workers = []
+    for seed in (0, 1):
+        spec = {"type": "ppo", **SMALL}
+        agent = Agent.from_spec(spec, env="CartPole-v1", backend="torch", seed=seed)
+        workers.append(SingleThreadedWorker(agent, "CartPole-v1"))
+    first, second = (_facts(worker, 100) for worker in workers)
+    assert {name for name in first if first[name] != second[name]} == {"seed"}
+    for worker in workers:
+        worker.terminate()
+
+
+@pytest.mark.slow
+def test_a_synchronous_batch_is_shared_by_the_actors_of_all_learners():
+    spec = {"type": "ppo", "execution_spec": IN_TWO, **SMALL}
+    executor = SyncBatchExecutor(spec, "CartPole-v1", actors=2, num_envs=2, backend="torch", seed=3)
+    assert executor.actors == 1
+    result = executor.execute(steps=256)
+    executor.terminate()
+    assert (result.timesteps, result.updates) == (256, 4)
+
+
+def test_executors_that_take_steps_as_they_come_are_refused():
+    spec = {"type": "impala", "execution_spec": IN_TWO, "network_spec": [8]}
+    with pytest.raises(SpecError, match=r"use the executor 'sync_batch', or one learner"):
+        ImpalaExecutor(spec, "CartPole-v1", engine="in_process", backend="torch", seed=3)

@@ -82,8 +82,10 @@ def test_too_little_room_is_told_before_anything_starts(engine):
     ):
         executor.execute(steps=100)
     assert not hosts()
+    second = RayEngine(gpus_per_actor=0.5)
     with pytest.raises(SpecError, match=r"expected 1 GPUs, 1 for 2 actors; the cluster has 0, of which 0"):
-        RayEngine(gpus_per_actor=0.5).check_room(Demand(2, 0))
+        second.check_room(Demand(2, 0))
+    second.close()
     with pytest.raises(
         SpecError, match=r"need 1,000,000 MB, and Ray's object store has [\d,]+ MB: .*=10{12}\)"
     ):
@@ -127,3 +129,9 @@ def test_actors_and_shards_that_are_killed_are_replaced(engine):
     assert (result.timesteps, result.updates) == (640, (640 - 64) // 8 + 1)
     assert executor.actor_restarts + executor.shard_restarts == 1
     assert all_ended()
+
+
+def test_learners_of_a_group_are_actors_too(engine):
+    execution = {"threads": 1, "learners": 2, "collective": "gloo", "launcher": "ray"}
+    agent = Agent.from_spec({**PPO, "execution_spec": execution}, env="CartPole-v1", backend="torch", seed=3)
+    assert agent.learn(64, num_envs=4).updates == 2

@@ -62,7 +62,7 @@ def test_options_of_the_engine():
         "worker_spec": {"num_cpus": 0.5},
     }
     engine = {"type": "ray", "address": "10.0.0.1:6379", "num_cpus": 4, "cpus_per_actor": 0.5}
-    assert options_of(spec) == {"engine": engine}
+    assert options_of(spec, ApexExecutor) == {"engine": engine}
 
 
 def test_every_other_key_is_answered():
@@ -70,7 +70,7 @@ def test_every_other_key_is_answered():
     spec = {section: dict.fromkeys(keys) for section, keys in NAMES.items()}
     spec["executor_spec"]["num_sample_worker"] = 3
     with pytest.raises(SpecError) as caught:
-        options_of(spec)
+        options_of(spec, ApexExecutor)
     faults = {fault.path.rpartition("ray_spec.")[2]: fault.text for fault in caught.value.faults}
     assert "weights_interval" in faults["executor_spec.weight_sync_steps"]
     assert "steps_before_update" in faults["apex_replay_spec.min_sample_memory_size"]

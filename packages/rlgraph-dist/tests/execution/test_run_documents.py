@@ -1,13 +1,18 @@
 """Documents of runs whose actors are elsewhere."""
 
+import json
+
 import gymnasium
 import pytest
 
-from rlgraph.agents import Agent
+from rlgraph.cli import training
+from rlgraph.cli.main import main
 from rlgraph.core import SpecError
+from rlgraph.core.errors import Fault
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
+from rlgraph.runs import train
 from rlgraph.runs.configuration import check
-from rlgraph.runs.executors import worker_class
+from rlgraph.runs.executors import options_placed, worker_class
 from rlgraph.workers import SingleThreadedWorker
 
 
@@ -33,24 +38,20 @@ def test_what_actors_elsewhere_cannot_do_is_refused_before_any_starts():
     for spec, env, options, message in (
         (ppo, gymnasium.make("CartPole-v1"), {}, "env_spec: expected a spec or an importable function"),
         (ppo, gymnasium.make_vec("CartPole-v1", 2), {}, "env_spec: .* given one CartPoleVectorEnv"),
+        (ppo, lambda: None, {}, "env_spec: cannot be sent to another process .*instead of lambdas"),
         (standardized, "CartPole-v1", {}, "preprocessing_spec: expected layers that learn nothing"),
         (ppo, "CartPole-v1", {"fragment_length": 4}, "fragment_length: expected None: .* rollout_length, 8"),
     ):
         with pytest.raises(SpecError, match=message):
             SyncBatchExecutor(spec, env, backend="numpy", **options)
-    agent = Agent.from_spec(ppo, env="CartPole-v1", backend="numpy")
-    executor = SyncBatchExecutor(agent, lambda: gymnasium.make("CartPole-v1"), engine="none")
-    with pytest.raises(SpecError, match=r"executor: cannot be sent to another process .*instead of lambdas"):
-        executor.execute(steps=100)  # before the engine is looked for
-    executor = SyncBatchExecutor(ppo, "CartPole-v1", backend="numpy", fragment_length=8)
-    with pytest.raises(SpecError, match=r"workload\.num_timesteps: missing"):
-        executor.execute_workload({"report_interval": 10})
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("rayy", "executor_spec.engine: unknown engine 'rayy'. Did you mean 'ray'"),
+        ("rayy", "executor_spec: unknown executor or engine 'rayy'. Did you mean 'ray'"),
+        ("sync", "executor_spec: unknown executor or engine 'sync'. Known: apex, .* sync_batch"),
+        ({"weights_interval": 2}, "executor_spec.weights_interval: .* no such key. (?!.*report_interval)"),
         ({"actor": 2}, "executor_spec.actor: .* Did you mean 'actors'"),
         ({"num_envs": 2}, "executor_spec.num_envs: expected in the run's 'worker.num_envs', given here"),
         (
@@ -71,10 +72,39 @@ def test_what_actors_elsewhere_cannot_do_is_refused_before_any_starts():
             {"engine": {"cpus": 1}},
             "executor_spec.engine: expected the name of an engine, or a mapping with 'type'",
         ),
-        (5, "executor_spec: expected the name of an engine, or a mapping, given 5"),
+        ({"engine": {"type": 3}}, "executor_spec.engine: expected the name of an engine, or a mapping"),
+        (5, "executor_spec: expected the name of an executor or an engine, or a mapping, given 5"),
     ],
 )
 def test_mistakes(spec, message):
     document = {"agent": "ppo", "environment": "CartPole-v1", "steps": 100, "executor_spec": spec}
     with pytest.raises(SpecError, match=message):
         check(document)
+
+
+def test_mistakes_that_are_found_later_have_their_place_in_the_document(tmp_path):
+    agent = {"type": "ppo", "network_spec": [4], "rollout_length": 8}
+    document = {"agent": agent, "environment": "CartPole-v1", "backend": "torch", "steps": 8}
+    with pytest.raises(
+        SpecError, match=r"^executor_spec\.fragment_length: expected None: .* rollout_length, 8"
+    ):
+        train({**document, "executor_spec": {"fragment_length": 4}}, folder=tmp_path / "run")
+    with pytest.raises(SpecError) as caught, options_placed({"engine"}):
+        raise SpecError(Fault("no cluster", "engine.address"), Fault("too few", "agent"))
+    assert [fault.path for fault in caught.value.faults] == ["executor_spec.engine.address", "agent"]
+
+
+def test_actors_on_the_command_line(monkeypatch, capsys, tmp_path):
+    """They change those of a document; without an executor they are refused."""
+    documents, file = [], tmp_path / "run.json"
+    monkeypatch.setattr(training, "_train", lambda document, folder: documents.append(document))
+    document = {"agent": "random", "environment": "CartPole-v1", "steps": 8, "backend": "numpy"}
+    file.write_text(json.dumps({**document, "executor_spec": "in_process"}))
+    monkeypatch.setattr("sys.argv", ["rlgraph", "train", str(file), "--actors", "3"])
+    assert main() == 0
+    assert documents[0]["executor_spec"] == {"type": "in_process", "actors": 3}
+    monkeypatch.setattr(
+        "sys.argv", ["rlgraph", "train", "--agent", "random", "--backend", "numpy", "--actors", "3"]
+    )
+    assert main() == 2 and len(documents) == 1
+    assert "expected --executor beside it, given --actors 3 alone" in capsys.readouterr().err

@@ -32,6 +32,12 @@ def test_ppo_pendulum(run):
     assert printed.startswith("256 steps, 2 updates, mean return -")
 
 
+def test_an_address_without_ray(run, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("apex_pong", {}, "--address", "auto")
+    assert "--address is for --engine ray, given --engine in_process" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_apex_pong(run, tmp_path):
     pytest.importorskip("ale_py")

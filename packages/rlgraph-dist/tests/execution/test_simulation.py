@@ -1,12 +1,15 @@
 """Executors in virtual time, against times worked out by hand."""
 
 import json
+import re
+import sys
 from dataclasses import asdict
 from math import inf
 
 import pytest
 
 from rlgraph.core import SpecError
+from rlgraph.execution import ActorDied, InProcessEngine
 from rlgraph.execution.simulation import Costs, VirtualClock, measure, simulate
 from rlgraph.execution.simulation.__main__ import main
 
@@ -105,11 +108,49 @@ def test_costs_are_measured_and_used_by_the_command(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1::2]] == ["1", "2"]
     assert "learner; idle" in lines[1] and "update +" in lines[2]
-    with pytest.raises(SpecError, match="unknown cost 'updte'. Did you mean 'update'"):
-        costs.with_cost("updte", 1.0)
-    file.write_text(json.dumps({**asdict(costs), "more": 1}))
-    with pytest.raises(SpecError, match=r"costs\.json: expected the costs acting, "):
-        Costs.load(file)
+
+
+@pytest.mark.parametrize(
+    ("costs", "arguments", "message"),
+    [
+        (None, [], "SpecError: costs: .*costs.json"),
+        ("{", [], "SpecError: costs: .* not valid JSON"),
+        ("[1]", [], "costs.json: expected a mapping, as 'measure' writes it"),
+        ({"acting": "a"}, [], "costs.json.acting: expected a number >= 0, given 'a'"),
+        ({"more": 1}, [], "costs.json.more: Costs has no such key"),
+        ({}, ["--set", "update"], "--set: expected COST=NUMBER, given 'update'"),
+        ({}, ["--set", "updte=1"], "updte: Costs has no such key. Did you mean 'update'"),
+        ({}, ["--set", "update=-1"], "update: expected a number >= 0, given -1.0"),
+        ({}, ["--env", "Nowhere-v0"], "no environment 'Nowhere-v0'"),
+        ({}, ["--agent", "{"], "SpecError: agent: .* not valid JSON"),
+        ({}, ["--agent", "dqn"], "SpecError: agent: expected an agent that learns from fragments"),
+        ({}, ["--executor", "sync"], "SpecError: unknown executor 'sync'"),
+    ],
+)
+def test_mistakes_of_the_command(tmp_path, capsys, costs, arguments, message):
+    file = tmp_path / "costs.json"
+    if costs is not None:
+        file.write_text(costs if isinstance(costs, str) else json.dumps({**asdict(FREE), **costs}))
+    assert main(["run", str(file), *arguments]) == 2
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_costs_are_written_into_a_folder_that_exists(tmp_path, capsys):
+    assert main(["measure", str(tmp_path / "none" / "costs.json")]) == 2
+    assert "expected a file in a folder that exists" in capsys.readouterr().err
+
+
+class Hanging(InProcessEngine):
+    """No call is ever done."""
+
+    def wait(self, calls, timeout):
+        return []
+
+
+def test_an_actor_that_hangs_ends_the_measurement(monkeypatch):
+    monkeypatch.setattr(sys.modules[measure.__module__], "SECONDS", 0.01)
+    with pytest.raises(ActorDied, match=r"did not answer within 0\.01 s"):
+        measure(IMPALA, "CartPole-v1", backend="numpy", engine=Hanging())
 
 
 def test_costs_of_replay_shards():

@@ -54,8 +54,8 @@ class ProcessEngine(Engine):
         # A session of its own: Ctrl-C reaches the learner only, which then ends its actors.
         process = subprocess.Popen(command, pass_fds=[there.fileno()], start_new_session=True)
         there.close()
-        here.send_bytes(make)
         self._actors.append(actor := Actor(name, process, here, ThreadPoolExecutor(1)))
+        actor.thread.submit(here.send_bytes, make)  # if the process has ended, calls say so
         return actor
 
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
@@ -80,8 +80,9 @@ class ProcessEngine(Engine):
         actor.process.wait()
         actor.thread.shutdown()  # what it still waits for fails now
         actor.connection.close()
+        if actor in self._actors:
+            self._actors.remove(actor)
 
     def close(self) -> None:
-        for actor in self._actors:
+        for actor in [*self._actors]:
             self.kill(actor)
-        self._actors = []

@@ -24,9 +24,9 @@ class BackupExecutor(Executor):
 
     def __init__(self, agent: Any = None, env_spec: Any = None, *, spare_actors: int = 1, **options: Any):
         super().__init__(agent, env_spec, **options)
-        if not 0 <= spare_actors < self.actors:
+        if not isinstance(spare_actors, int) or not 0 <= spare_actors < self.actors:
             raise SpecError(
-                f"expected at least 0 and less than the {self.actors} actors, given {spare_actors}",
+                f"expected an integer from 0 to {self.actors - 1}, one less than actors, given {spare_actors!r}",
                 path="spare_actors",
             )
         self.spare_actors, self._busy = spare_actors, set[int]()

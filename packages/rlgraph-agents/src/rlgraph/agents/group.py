@@ -134,8 +134,8 @@ class Group(Collective):
     def _ready(self) -> Collective:
         if self._joined is None and self.starts_others:
             raise CollectiveError(
-                f"the other learners, {self.size - 1} of them, work during learn() alone: call that, or start this "
-                "program with torchrun or horovodrun, so that every learner calls the same methods"
+                "the other learners work during learn() only: call that, or start this program with torchrun or "
+                "horovodrun, so that every learner calls the same methods"
             )
         if self._joined is None:
             self.open()

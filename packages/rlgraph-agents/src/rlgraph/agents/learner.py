@@ -334,7 +334,8 @@ class Learner:
 
     def count(self, fragment: Fragment) -> None:
         """Count the steps of a fragment, whose records are kept here or elsewhere."""
-        self.steps += int(fragment.valid.sum())
+        alone = self.group is None
+        self.steps += int(fragment.valid.sum()) if alone else fragment.valid.size * self._learners
         if self.statistics is not None:
             for step in fragment.steps():
                 self.statistics.add(step, fragment.origin.actor)

@@ -12,9 +12,11 @@ from rlgraph.core import registry
 from rlgraph.core.specs.documents import parse_json
 
 
-def names_of(group: str) -> Callable[[str], list[str]]:
-    """Shell completion of the registered names of a group, without importing them."""
-    return lambda incomplete: [name for name in registry(group).names() if name.startswith(incomplete)]
+def names_of(*groups: str) -> Callable[[str], list[str]]:
+    """Shell completion of the registered names of groups, without importing them."""
+    return lambda incomplete: [
+        name for group in groups for name in registry(group).names() if name.startswith(incomplete)
+    ]
 
 
 AgentOption = Annotated[

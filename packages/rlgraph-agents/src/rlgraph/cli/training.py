@@ -82,8 +82,8 @@ def train(
     executor: Annotated[
         str | None,
         typer.Option(
-            help="Where actors are: an engine, such as ray (rlgraph-dist), or an executor's spec as JSON.",
-            autocompletion=names_of("rlgraph.engines"),
+            help="Where actors are: an engine, such as ray (rlgraph-dist); an executor; or its spec as JSON.",
+            autocompletion=names_of("rlgraph.engines", "rlgraph.executors"),
         ),
     ] = None,
     actors: Annotated[int | None, typer.Option(help="Number of actors of the executor.")] = None,
@@ -101,6 +101,13 @@ def train(
     given["worker"] = {key: value for key, value in worker.items() if value is not None} or None
     given["executor_spec"] = _executor_spec(executor, actors)
     document = run_document(config, agent, env, given, overrides or (), threads)
+    spec = document.get("executor_spec")
+    if actors is not None and isinstance(spec, Mapping) and not spec.keys() & {"type", "engine"}:
+        raise SpecError(
+            f"expected --executor beside it, given --actors {actors} alone: --executor ray runs actors in processes, "
+            "--executor in_process in this one, to debug",
+            path="executor_spec.engine",
+        )
     return _train(document, folder or Path("runs") / _folder_name(document, config, agent))
 
 
@@ -196,7 +203,8 @@ def run_document(
         document.setdefault("steps", STEPS)
     for key, value in given.items():
         if isinstance(value, Mapping):
-            document[key] = {**(document.get(key) or {}), **value}
+            before = document.get(key) or {}
+            document[key] = {**({"type": before} if isinstance(before, str) else before), **value}
         elif value is not None:
             document[key] = value
     document = apply_overrides(document, overrides)

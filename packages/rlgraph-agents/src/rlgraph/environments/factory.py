@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -25,7 +25,8 @@ from rlgraph.environments.sequential_vector_env import SequentialVectorEnv, rele
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import Space, SpaceError
 
-VECTORIZATIONS = ("auto", "sequential", "processes", "native", "envpool")
+Vectorization: TypeAlias = Literal["auto", "sequential", "processes", "native", "envpool"]
+VECTORIZATIONS = get_args(Vectorization)
 
 GYMNASIUM_TYPES = ("openai_gym", "openai", "gym")
 """Names of the adapter for Gymnasium."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError, registry
-from rlgraph.core.errors import Fault
+from rlgraph.core.errors import Fault, nearest
+from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.specifiable import check_arguments, check_values
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.worker import Worker
@@ -63,35 +66,68 @@ def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dic
     """
     if spec is None:
         return SingleThreadedWorker, {}
-    executors = registry("rlgraph.executors")
+    executors, engines = registry("rlgraph.executors"), registry("rlgraph.engines")
     given = {"type": spec} if isinstance(spec, str) else spec
     if not isinstance(given, Mapping):
-        raise SpecError(f"expected the name of an engine, or a mapping, given {spec!r}", path="executor_spec")
+        raise SpecError(
+            f"expected the name of an executor or an engine, or a mapping, given {spec!r}",
+            path="executor_spec",
+        )
     options = {name: value for name, value in given.items() if name != "type"}
     name = given.get("type")
-    if isinstance(name, str) and name not in executors:  # the short form names the engine
-        options, name = {"engine": name, **options}, None
+    if isinstance(name, str) and name not in executors and name not in executors.not_installed():
+        if name not in engines and name not in engines.not_installed():
+            hint = nearest(name, {*executors.names(), *engines.names()})
+            raise SpecError(f"unknown executor or engine {name!r}. {hint}", path="executor_spec")
+        options, name = {"engine": name, **options}, None  # the short form names the engine
     if name is None:
         kind_of_agent: Any = Agent._lookup(agent.get("type"), "agent")
         name = kind_of_agent.algorithm_class.executor
     kind: type[Worker] = executors.load(name, where="executor_spec.type")
-    misplaced = [
-        Fault(f"expected in the run's {ELSEWHERE[option]!r}, given here: move it", f"executor_spec.{option}")
-        for option in options
-        if option in ELSEWHERE
-    ]
-    if misplaced:
-        raise SpecError(*misplaced)
-    check_arguments(kind, options, "executor_spec")
+    if faults := [*_name_faults(kind, options)]:
+        raise SpecError(*faults)
     check_values(kind, options, "executor_spec")
     if options.get("engine") is not None:
-        _check_engine(options["engine"])
+        engine_class(options["engine"], "executor_spec.engine")
     return kind, options
 
 
-def _check_engine(spec: Any) -> None:
-    """Check the spec of an engine without making it."""
-    where = "executor_spec.engine"
+@contextmanager
+def options_placed(options: Collection[str]) -> Iterator[None]:
+    """Context in which faults of an executor's options get their places in a run's document."""
+    try:
+        yield
+    except SpecError as error:
+        error.args = tuple(
+            replace(fault, path=f"executor_spec.{fault.path}")
+            if fault.path.partition(".")[0] in options
+            else fault
+            for fault in error.faults
+        )
+        raise
+
+
+def _name_faults(kind: type[Worker], options: Iterable[str]) -> Iterator[Fault]:
+    """Faults of options that the executor lacks, or that are written elsewhere in a run's document."""
+    parameters = parameters_of(kind)
+    known = parameters.named.keys() - ELSEWHERE.keys()
+    for option in options:
+        if option in ELSEWHERE:
+            text = f"expected in the run's {ELSEWHERE[option]!r}, given here: move it"
+        elif option in known or parameters.is_open:
+            continue
+        else:
+            text = f"{kind.__name__} has no such key. {nearest(option, known)}"
+        yield Fault(text, f"executor_spec.{option}")
+
+
+def engine_class(spec: Any, where: str = "engine") -> tuple[Callable[..., Any], dict[str, Any]]:
+    """The class of an engine and its options, from its name or its spec; nothing is started.
+
+    Raises:
+        SpecError: unknown engine or option.
+        PluginError: the engine is not installed.
+    """
     given = {"type": spec} if isinstance(spec, str) else spec
     if not isinstance(given, Mapping) or not isinstance(given.get("type"), str):
         raise SpecError(
@@ -101,3 +137,4 @@ def _check_engine(spec: Any) -> None:
     options = {name: value for name, value in given.items() if name != "type"}
     check_arguments(kind, options, where)
     check_values(kind, options, where)
+    return kind, options

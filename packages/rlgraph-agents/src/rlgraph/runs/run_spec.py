@@ -9,6 +9,7 @@ from pydantic import Field
 from rlgraph.agents.other_names import IN_A_RUN
 from rlgraph.agents.specs import Spec
 from rlgraph.core.errors import OtherNames
+from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 
@@ -18,7 +19,7 @@ class WorkerSpec(Spec):
 
     type: Literal["single_threaded"] = Field(default="single_threaded", description="worker type")
     num_envs: int = Field(default=1, ge=1, le=10_000, description="environments stepped together")
-    vectorization: Literal["auto", "sequential", "processes", "native", "envpool"] = Field(
+    vectorization: Vectorization = Field(
         default="auto",
         description="how the environments are stepped together",
     )

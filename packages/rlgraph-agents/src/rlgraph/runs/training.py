@@ -17,7 +17,7 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.errors import StorageError
-from rlgraph.runs.executors import PLACES, worker_class
+from rlgraph.runs.executors import PLACES, options_placed, worker_class
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_files import without
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
@@ -208,14 +208,15 @@ class Run:
     ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
         self.forked_from = forked_from
-        kind, options = worker_class(spec.executor_spec, spec.agent)
-        self.worker = kind(
-            agent,
-            spec.environment,
-            **{name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()},
-            **options,
-            store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
-        )
+        kind, self._options = worker_class(spec.executor_spec, spec.agent)
+        with options_placed(self._options):
+            self.worker = kind(
+                agent,
+                spec.environment,
+                **{name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()},
+                **self._options,
+                store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
+            )
         self.worker.folder, self.worker.keeps_memory = folder, spec.checkpoints.memory
 
     def __enter__(self) -> Self:
@@ -253,7 +254,8 @@ class Run:
                 )
                 self.agent.flush_buffers()
                 self.folder.store_checkpoint(self.worker)
-            result = self._train([self.folder, *callbacks])
+            with options_placed(self._options):
+                result = self._train([self.folder, *callbacks])
             final = None if result.interrupted else self._evaluate()
             summary = RunSummary(self.path, result, final, tuple(self.folder.departures))
             self._write_outcome(summary)

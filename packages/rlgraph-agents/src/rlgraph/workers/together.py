@@ -23,8 +23,17 @@ if TYPE_CHECKING:
 #: Distributions that must be the same on all learners.
 _COMPARED = ("rlgraph-spaces", "rlgraph-core", "rlgraph-agents", "numpy", "torch", "tensorflow")
 
-#: Options of a worker for what learner 0 does alone.
-_OF_LEARNER_0 = ("store_checkpoint", "checkpoint_interval", "evaluation_interval")
+#: Options of a worker for what learner 0 does alone, and of executors for the agent.
+_OF_LEARNER_0 = (
+    "agent",
+    "agent_config",
+    "backend",
+    "seed",
+    "evaluation_actors",
+    "store_checkpoint",
+    "checkpoint_interval",
+    "evaluation_interval",
+)
 
 
 @dataclass(frozen=True)

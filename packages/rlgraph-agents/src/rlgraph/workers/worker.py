@@ -162,7 +162,7 @@ class Worker(ABC):
             EnvironmentFault: an environment breaks its contract; names it and the step.
             NumericalError: a loss is not finite.
         """
-        if not isinstance(timesteps, Real) or timesteps < 0:
+        if not isinstance(timesteps, Real) or not timesteps >= 0:  # NaN is neither
             raise SpecError(f"expected a number of steps >= 0, given {timesteps!r}", path="timesteps")
         return self._execute(timesteps, None, max_timesteps_per_episode, use_exploration, callbacks, stop)
 

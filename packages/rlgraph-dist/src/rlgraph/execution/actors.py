@@ -18,7 +18,7 @@ _LONGEST_NOTE = 2000
 
 
 class TooManyRestarts(RLGraphError):
-    """Actors failed more often than `max_actor_restarts` allows; the message lists all causes."""
+    """An actor failed more often than `max_actor_restarts` allows; the message lists all causes."""
 
 
 class Actors:
@@ -28,7 +28,7 @@ class Actors:
         engine: where they run.
         make: ``(number, incarnation)`` -> what makes an actor there.
         count: N.
-        max_restarts: how often actors may be started again, all together.
+        max_restarts: how often each actor may be started again.
         name: what an actor is called in messages.
         is_light: see `Engine.start`.
         folder: where logs of those that failed are written; None: they are in the messages only.
@@ -47,8 +47,8 @@ class Actors:
         self._engine, self._make, self._name, self._is_light = engine, make, name, is_light
         self.max_restarts, self._folder = max_restarts, folder
         self.incarnations = [0] * count
-        #: Why actors were started again, in order.
-        self.causes: list[str] = []
+        #: Why each actor was started again, in order.
+        self.causes: list[list[str]] = [[] for _ in range(count)]
         self._handles = [self._start(number) for number in range(count)]
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class Actors:
     @property
     def restarts(self) -> int:
         """How often actors were started again."""
-        return len(self.causes)
+        return sum(map(len, self.causes))
 
     def name_of(self, number: int) -> str:
         """The name of actor `number`, in messages."""
@@ -72,18 +72,19 @@ class Actors:
 
         Raises:
             ActorMisconfigured: it would fail again.
-            TooManyRestarts: there were `max_restarts` restarts already.
+            TooManyRestarts: it was started again `max_restarts` times already.
         """
         self._engine.kill(self._handles[number])
         self._keep(number, fault)
         if isinstance(fault, ActorMisconfigured):
             raise fault
-        self.causes.append("\n".join([str(fault), *getattr(fault, "__notes__", ())]))
-        if self.restarts > self.max_restarts:
-            listed = "\n".join(f"{i + 1}. {cause}" for i, cause in enumerate(self.causes))
+        causes = self.causes[number]
+        causes.append("\n".join([str(fault), *getattr(fault, "__notes__", ())]))
+        if len(causes) > self.max_restarts:
+            listed = "\n".join(f"{i + 1}. {cause}" for i, cause in enumerate(causes))
             raise TooManyRestarts(
-                f"{self._name}s failed {self.restarts} times, and max_actor_restarts is {self.max_restarts}: allow "
-                f"more, or remove the causes:\n{listed}"
+                f"{self.name_of(number)} failed {len(causes)} times, and max_actor_restarts is {self.max_restarts}: "
+                f"allow more, or remove the causes:\n{listed}"
             )
         self.incarnations[number] += 1
         self._handles[number] = self._start(number)

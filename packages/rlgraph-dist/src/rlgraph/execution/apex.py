@@ -54,15 +54,7 @@ class ApexExecutor(Executor):
         weights_interval: Count = 1,
         **options: Any,
     ):
-        check_values(
-            ApexExecutor,
-            {
-                "replay_shards": replay_shards,
-                "batches_ahead": batches_ahead,
-                "requests_per_actor": requests_per_actor,
-                "weights_interval": weights_interval,
-            },
-        )
+        check_values(ApexExecutor, locals())
         super().__init__(agent, env_spec, **options)
         experience = self.agent.learner.experience
         if isinstance(experience, Sequences):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import astuple, replace
@@ -11,10 +10,10 @@ from typing import Any, ClassVar
 
 from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
-from rlgraph.core import SpecError, registry
+from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count, Seconds, Times
-from rlgraph.core.specs.specifiable import call_checked, check_values
-from rlgraph.environments.factory import is_instance
+from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
+from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
@@ -23,15 +22,15 @@ from rlgraph.execution.evaluators import Asked, Evaluators, EvaluatorSpec
 from rlgraph.execution.host import packed
 from rlgraph.execution.live_view import lines_of
 from rlgraph.execution.monitor import Monitor
+from rlgraph.execution.option_checks import check_is_spec, check_made, given_once
 from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
-from rlgraph.workers.callbacks import Callback
+from rlgraph.execution.workload import LoggedReports, Workload
+from rlgraph.runs.executors import engine_class
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker
-
-_log = logging.getLogger(__name__)
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -54,10 +53,10 @@ class Executor(Worker):
         evaluation_actors: actors that do the evaluations, for which training does not wait unless each has two to do;
             0: the learner does them.
         evaluation_timeout: seconds until one of these is done.
-        max_actor_restarts: how often actors may be started again, all together.
+        max_actor_restarts: how often each actor, replay shard or evaluation actor may be started again.
         start_timeout, sample_timeout: seconds until the first fragment of an actor, and until any other.
-        backend: of an agent that is given as a spec.
-        seed: likewise.
+        backend, seed: of an agent that is given as a spec.
+        agent_config, environment_spec: `agent` and `env_spec` by the names of RLgraph 0.5.
         options: see `rlgraph.workers.Worker`.
 
     Raises:
@@ -83,11 +82,11 @@ class Executor(Worker):
         engine: Any = None,
         actors: Count = 2,
         num_envs: Count = 8,
-        vectorization: str = "auto",
+        vectorization: Vectorization = "auto",
         validate: bool = False,
-        processes: int | None = None,
-        step_timeout: float | None = STEP_TIMEOUT,
-        max_restarts: int = MAX_RESTARTS,
+        processes: Count | None = None,
+        step_timeout: Seconds | None = STEP_TIMEOUT,
+        max_restarts: Times = MAX_RESTARTS,
         fragment_length: Count | None = None,
         evaluation_actors: Times = 0,
         evaluation_timeout: Seconds = 600.0,
@@ -98,25 +97,31 @@ class Executor(Worker):
         seed: int | None = None,
         **options: Any,
     ):
-        check_values(
-            Executor,
-            {
-                "actors": actors,
-                "num_envs": num_envs,
-                "fragment_length": fragment_length,
-                "evaluation_actors": evaluation_actors,
-                "evaluation_timeout": evaluation_timeout,
-                "max_actor_restarts": max_actor_restarts,
-                "start_timeout": start_timeout,
-                "sample_timeout": sample_timeout,
-            },
-        )
-        agent = agent_config if agent is None else agent
-        env_spec = environment_spec if env_spec is None else env_spec
-        if not isinstance(agent, Agent):
+        check_arguments(type(self), options)
+        check_values(Executor, {**locals(), **options})
+        agent = given_once("agent", agent, "agent_config", agent_config)
+        env_spec = given_once("env_spec", env_spec, "environment_spec", environment_spec)
+        engine = self.default_engine if engine is None else engine
+        if not isinstance(engine, Engine):
+            engine_class(engine)
+        check_is_spec(env_spec)
+        if isinstance(agent, Agent):
+            check_made(agent, env_spec, backend=backend, seed=seed)
+        else:
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
-        self._check(agent, env_spec)
+        self._check(agent)
+        #: Learners of the group, of which each has its share of the actors, and the number of the first of this one's.
+        self.learners, self._first_actor = 1, 0
+        if agent.group is not None:
+            if self.takes_old_weights:
+                raise SpecError(
+                    f"learners of a group must take in the same steps between two updates, and {type(self).__name__} "
+                    "takes them whenever they come: use the executor 'sync_batch', or one learner",
+                    path="execution_spec.learners",
+                )
+            actors, self.learners = agent.group.share(actors, "actors"), agent.group.size
+            self._first_actor = agent.group.rank * actors
         experience = agent.learner.experience
         acts_on = agent.executor.backend.name if agent.acting == "backend" else "numpy"
         self._actor_spec = replace(agent.learner.spec, backend=acts_on)
@@ -163,14 +168,8 @@ class Executor(Worker):
         #: Whether the fragments of samples are read here.
         self.reads_fragments = True
 
-    def _check(self, agent: Agent, env_spec: Any) -> None:
-        """Check that actors can be elsewhere, and that the agent may learn from them."""
-        if is_instance(env_spec):
-            raise SpecError(
-                "expected a spec or an importable function, of which every actor makes its environments, given one "
-                f"{type(env_spec).__name__}",
-                path="env_spec",
-            )
+    def _check(self, agent: Agent) -> None:
+        """Check that the agent can act elsewhere, and may learn from actors."""
         check_is_fixed(agent.learner.graph)
         experience = agent.learner.experience
         if self.takes_old_weights and experience.max_age == 0 and experience.memory is None:
@@ -195,20 +194,14 @@ class Executor(Worker):
         """`execute` by the names of RLgraph 0.5; reports are logged.
 
         Args:
-            workload: ``num_timesteps``, and if wanted ``report_interval`` in steps and ``report_interval_min_seconds``.
+            workload: see `Workload`.
         """
-        known = ("num_timesteps", "report_interval", "report_interval_min_seconds")
-        if unknown := workload.keys() - set(known):
-            raise SpecError(
-                f"expected {', '.join(known)}, given {', '.join(sorted(unknown))}", path="workload"
-            )
-        if "num_timesteps" not in workload:
-            raise SpecError(
-                "missing; expected the number of environment steps", path="workload.num_timesteps"
-            )
-        self.report_interval = workload.get("report_interval", self.report_interval)
-        log = _LoggedReports(workload.get("report_interval_min_seconds", 0.0))
-        return self.execute(workload["num_timesteps"], callbacks=log)
+        if not isinstance(workload, Mapping):
+            raise SpecError(f"expected a mapping with 'num_timesteps', given {workload!r}", path="workload")
+        given: Workload = call_checked(Workload, (), workload, "workload")
+        self.report_interval = given.report_interval or self.report_interval
+        log = LoggedReports(given.report_interval_min_seconds)
+        return self.execute(given.num_timesteps, callbacks=log)
 
     @property
     def restarts(self) -> int:
@@ -264,16 +257,17 @@ class Executor(Worker):
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
-                    actor=self._actor_spec.of_actor(number, self.actors),
+                    actor=self._actor_spec.of_actor(self._first_actor + number, self.actors * self.learners),
                     **self._sampler_spec,
                     max_timesteps_per_episode=limit,
                     number=number,
+                    first=self._first_actor,
                     incarnation=incarnation,
                     begun=begun,
                 )
 
             packed(make(0, 0), "executor")  # what cannot be sent is refused before anything starts
-            self._engine = engine = make_engine(self._engine_spec or self.default_engine)
+            self._engine = engine = make_engine(self._engine_spec)
             try:
                 engine.check_room(self._demand())
                 self._actors = Actors(
@@ -322,8 +316,11 @@ class Executor(Worker):
     def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
         self.monitor.add(sample, self.agent.updates - sample.version)
-        schedule.done += sample.steps
-        self.timesteps += sample.steps
+        # All learners of a group count alike, rows that are no steps too.
+        alone = self.agent.group is None
+        steps = sample.steps if alone else self._sampler_spec["length"] * self.envs_per_actor * self.learners
+        schedule.done += steps
+        self.timesteps += steps
         self._count_replaced(sample)
         for episode_return, length in sample.episodes:
             self.episodes.record(episode_return, length)
@@ -408,23 +405,6 @@ class Executor(Worker):
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
 
-class _LoggedReports(Callback):
-    """Logs reports.
-
-    Args:
-        min_seconds: between two of them, at least.
-    """
-
-    def __init__(self, min_seconds: float):
-        self._min_seconds, self._last = min_seconds, 0.0
-
-    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
-        if worker.seconds - self._last >= self._min_seconds:
-            self._last = worker.seconds
-            shown = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
-            _log.info("step %s: %s", worker.timesteps_of_run, shown)
-
-
 def _fragment_length(agent: Agent, given: int | None) -> int:
     """Steps of a fragment.
 
@@ -449,12 +429,6 @@ def make_engine(spec: Any) -> Engine:
     """
     if isinstance(spec, Engine):
         return spec
-    given = {"type": spec} if isinstance(spec, str) else spec
-    if not isinstance(given, Mapping) or "type" not in given:
-        raise SpecError(
-            f"expected the name of an engine, or a mapping with 'type', given {spec!r}", path="engine"
-        )
-    options = {name: value for name, value in given.items() if name != "type"}
-    kind = registry("rlgraph.engines").load(given["type"], where="engine")
-    engine: Engine = call_checked(kind, (), options, "engine", name=str(given["type"]))
+    kind, options = engine_class(spec)
+    engine: Engine = call_checked(kind, (), options, "engine")
     return engine

@@ -38,14 +38,7 @@ class ImpalaExecutor(Executor):
         weights_interval: Count = 1,
         **options: Any,
     ):
-        check_values(
-            ImpalaExecutor,
-            {
-                "fragments_per_update": fragments_per_update,
-                "requests_per_actor": requests_per_actor,
-                "weights_interval": weights_interval,
-            },
-        )
+        check_values(ImpalaExecutor, locals())
         super().__init__(agent, env_spec, **options)
         self.fragments_per_update = fragments_per_update
         self.requests_per_actor, self.weights_interval = requests_per_actor, weights_interval

@@ -14,7 +14,6 @@ from rlgraph.execution.host import Host
 class _Actor:
     name: str
     host: Host
-    is_gone: bool = False
 
 
 @dataclass(eq=False)
@@ -28,14 +27,14 @@ class InProcessEngine(Engine):
     """Does every call at once, in this process; a debugger stops in actors as in any function."""
 
     def __init__(self) -> None:
-        self._actors: list[_Actor] = []
+        self._actors: set[_Actor] = set()
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> _Actor:
-        self._actors.append(actor := _Actor(name, Host(make)))
+        self._actors.add(actor := _Actor(name, Host(make)))
         return actor
 
     def call(self, actor: _Actor, method: str, *arguments: bytes) -> _Call:
-        if actor.is_gone:
+        if actor not in self._actors:
             return _Call(fault=ActorDied(f"{actor.name} was killed"))
         try:
             return _Call(*actor.host.call(method, *arguments))
@@ -59,9 +58,8 @@ class InProcessEngine(Engine):
 
     def kill(self, actor: _Actor) -> None:
         actor.host.terminate()
-        actor.is_gone = True
+        self._actors.discard(actor)
 
     def close(self) -> None:
-        for actor in self._actors:
+        for actor in [*self._actors]:
             self.kill(actor)
-        self._actors = []

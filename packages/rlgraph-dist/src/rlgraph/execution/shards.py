@@ -55,7 +55,7 @@ class Shards:
         engine: where they live.
         make: ``(number, incarnation)`` -> what makes a shard there.
         count: number of shards.
-        max_restarts: how often they may be started again, all together.
+        max_restarts: how often each may be started again.
         batches: how batches are read.
         batches_ahead: number of batches that are asked for ahead.
         start_timeout, timeout: seconds until the first answer of a shard, and until any other.

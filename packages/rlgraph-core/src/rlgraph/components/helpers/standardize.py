@@ -56,9 +56,11 @@ class Standardize(Component):
         centered, squares = self._centered(values, total, number, weights)
         return self._scaled(centered, all_reduce(squares), number)
 
-    @rlgraph_api
-    def standardize_columns(self, columns: Any, column_weights: Any) -> Any:
+    @rlgraph_api(must_be_complete=False)
+    def standardize_columns(self, columns: Any = None, column_weights: Any = None) -> Any:
         """``[..., K] -> [..., K]``: as `standardize` of each column, with one sum over learners for all of them."""
+        if columns is None or column_weights is None:
+            return None
         totals, numbers = all_reduce(self._parts(columns, column_weights))
         centered, squares = self._columns_centered(columns, totals, numbers, column_weights)
         return self._scaled(centered, all_reduce(squares), self._at_least_one(numbers))

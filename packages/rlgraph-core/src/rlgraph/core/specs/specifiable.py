@@ -200,7 +200,7 @@ def call_checked(
             raise SpecError(text, path=where, located=True) from error
 
 
-def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str) -> None:
+def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str = "") -> None:
     """Raise `SpecError` for keys that are not parameters of `target`, a class or a function.
 
     A constructor is assumed to pass ``**kwargs`` to its base class.
@@ -231,7 +231,7 @@ def _name_faults(
         if key not in parameters.named and not parameters.is_open:
             other_names = getattr(target, "other_names", {})
             text = f"{_name(target)} has no such key. {offer(str(key), parameters.named, other_names)}"
-            yield Fault(text, f"{where}.{key}")
+            yield Fault(text, join_parts(where, str(key)))
 
 
 def _position_faults(

@@ -10,6 +10,7 @@ from rlgraph.execution import apex, impala, sync_batch
 from rlgraph.execution.distributed_tf.cluster import WORKER_JOBS, Cluster
 from rlgraph.execution.distributed_tf.worker import serve
 from rlgraph.execution.executor import Executor
+from rlgraph.execution.option_checks import given_once
 from rlgraph.workers.run_schedule import RunSchedule
 
 _PATH = "agent_config.execution_spec.distributed_spec"
@@ -24,7 +25,7 @@ class _TakesDistributedSpec(Executor):
     default_engine = "distributed_tf"
 
     def __init__(self, agent: Any = None, env_spec: Any = None, *, agent_config: Any = None, **options: Any):
-        agent = agent_config if agent is None else agent
+        agent = given_once("agent", agent, "agent_config", agent_config)
         #: Cluster and index of a worker; None: the learner.
         self._worker: tuple[Cluster, int] | None = None
         execution = agent.get("execution_spec") if isinstance(agent, Mapping) else None

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,26 @@ from rlgraph.core import SpecError
 _PATIENCE = 1.0
 
 
-def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float) -> None:
-    """Connect this program to a cluster.
+@dataclass
+class Connection:
+    """The connection of this program to a cluster, which its engines share.
+
+    Attributes:
+        address, num_cpus: what it was made with.
+        users: engines that are open.
+    """
+
+    address: str | None
+    num_cpus: int | None
+    users: int = 1
+
+
+#: That of this program; None: `connect` has made none.
+_connection: Connection | None = None
+
+
+def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float) -> Connection | None:
+    """Connect this program to a cluster, or use the connection that it has.
 
     Args:
         ray: the module.
@@ -28,9 +47,39 @@ def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float)
         num_cpus: CPUs of one that is started.
         timeout: seconds until a running one has answered.
 
+    Returns:
+        What `disconnect` ends; None: the program has called ``ray.init`` itself.
+
     Raises:
-        SpecError: none answers at the address, or it does not go with the other options.
+        SpecError: none answers at the address, or it does not go with the other options or the connection there is.
     """
+    global _connection
+    if not ray.is_initialized():
+        _connect(ray, address, num_cpus, timeout)
+        _connection = Connection(address, num_cpus)
+        return _connection
+    known = Connection(None, None) if _connection is None else _connection
+    for name, value in (("address", address), ("num_cpus", num_cpus)):
+        if value not in (None, getattr(known, name)):
+            raise SpecError(
+                f"expected null, since this program is connected to a Ray cluster already, given {value!r}",
+                path=f"engine.{name}",
+            )
+    if _connection is not None:
+        _connection.users += 1
+    return _connection
+
+
+def disconnect(ray: Any, connection: Connection) -> None:
+    """An engine has closed; the last one ends the connection, and the cluster if `connect` started it."""
+    global _connection
+    connection.users -= 1
+    if connection.users == 0 and connection is _connection:
+        _connection = None
+        _shut_down(ray)
+
+
+def _connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float) -> None:
     if address is not None:
         if num_cpus is not None:
             raise SpecError(
@@ -48,8 +97,8 @@ def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float)
             raise _no_cluster(address, str(error)) from None
 
 
-def shut_down(ray: Any) -> None:
-    """End the cluster of this machine that `connect` started.
+def _shut_down(ray: Any) -> None:
+    """End the cluster of this machine that was started.
 
     Ray kills those of its processes that are slow to end; what these have started would stay for a minute.
     """

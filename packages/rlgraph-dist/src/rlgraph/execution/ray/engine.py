@@ -14,11 +14,13 @@ from rlgraph.core import PluginError, SpecError
 from rlgraph.core.specs.spec_types import Amount, Count, Seconds
 from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
 from rlgraph.execution.host import Host
-from rlgraph.execution.ray.cluster import connect, shut_down
+from rlgraph.execution.ray.cluster import connect, disconnect
 from rlgraph.execution.ray.placement import Placement, Shares, check_resources
 
 #: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
 _LARGE = 100 * 1024
+#: Seconds in which the result of a call that is done is here.
+_SECONDS = 60.0
 #: Bytes of a dead process's output that are kept.
 _LOG_BYTES = 65_536
 
@@ -27,8 +29,8 @@ class RayEngine(Engine):
     """Starts actors on Ray (https://docs.ray.io), in a cluster that is running or one of this machine.
 
     Args:
-        address: of a running cluster, ``"auto"``, ``"host:port"`` or ``"ray://host:port"``; None: a cluster of this
-            machine is started, and shut down by `close`, unless this program has connected to one before.
+        address: of a running cluster, ``"auto"``, ``"host:port"`` or ``"ray://host:port"``; None: the cluster that this
+            program is connected to, else one of this machine is started, and shut down when its last engine closes.
         num_cpus: CPUs of a cluster that is started; None: as many as there are.
         cpus_per_actor, gpus_per_actor: what each actor takes.
         cpus_per_shard, gpus_per_shard: what each replay shard takes.
@@ -38,7 +40,7 @@ class RayEngine(Engine):
 
     Raises:
         PluginError: Ray is not installed.
-        SpecError: no cluster answers at the address.
+        SpecError: no cluster answers at the address, or the program is connected to another one.
     """
 
     def __init__(
@@ -60,9 +62,7 @@ class RayEngine(Engine):
         except ImportError as error:
             raise PluginError(f"engine 'ray' needs Ray ({error}): pip install 'rlgraph-dist[ray]'") from None
         self._ray: Any = ray
-        self._owns_cluster = not ray.is_initialized()
-        if self._owns_cluster:
-            connect(ray, address, num_cpus, connect_timeout)
+        self._connection = connect(ray, address, num_cpus, connect_timeout)
         ray.method(num_returns=2)(_RayHost.call)
         self._host: Any = ray.remote(_RayHost)
         self._shares = Shares(
@@ -113,7 +113,7 @@ class RayEngine(Engine):
         if isinstance(reference, bytes):
             return reference
         try:
-            return memoryview(self._ray.get(reference))
+            return memoryview(self._ray.get(reference, timeout=_SECONDS))
         except self._ray.exceptions.RayError as error:
             raise ActorDied(f"what an actor sent is lost: {_text_of(error)}") from None
 
@@ -129,7 +129,7 @@ class RayEngine(Engine):
         errors = self._ray.exceptions
         actor = self._actors[call.actor]
         try:
-            return self._ray.get(call.facts), call.body
+            return self._ray.get(call.facts, timeout=_SECONDS), call.body
         except errors.RayTaskError as error:
             raise failure(actor.name, error.cause, str(error)) from None
         except errors.RayError as error:
@@ -159,8 +159,9 @@ class RayEngine(Engine):
         for actor in list(self._actors):
             self.kill(actor)
         self.give_back_room()
-        if self._owns_cluster:
-            shut_down(self._ray)
+        if self._connection is not None:
+            disconnect(self._ray, self._connection)
+        self._connection = None
 
 
 @dataclass(frozen=True)

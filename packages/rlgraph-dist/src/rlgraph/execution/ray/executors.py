@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.core import SpecError
 from rlgraph.execution import apex, impala, sync_batch
 from rlgraph.execution.executor import Executor
+from rlgraph.execution.option_checks import given_once
 from rlgraph.execution.ray.ray_spec import options_of
 
 
@@ -17,11 +18,11 @@ class _TakesRaySpec(Executor):
     default_engine = "ray"
 
     def __init__(self, agent: Any = None, env_spec: Any = None, *, agent_config: Any = None, **options: Any):
-        agent = agent_config if agent is None else agent
+        agent = given_once("agent", agent, "agent_config", agent_config)
         execution = agent.get("execution_spec") if isinstance(agent, Mapping) else None
         if isinstance(execution, Mapping) and "ray_spec" in execution:
             execution = dict(execution)
-            translated = options_of(execution.pop("ray_spec"))
+            translated = options_of(execution.pop("ray_spec"), type(self))
             if twice := sorted(translated.keys() & options.keys()):
                 raise SpecError(
                     f"given here and in execution_spec.ray_spec: {', '.join(twice)}", path="options"

@@ -10,7 +10,7 @@ from typing import Any
 from rlgraph.core import PluginError
 from rlgraph.execution.host import packed
 from rlgraph.execution.learners import place_of, run
-from rlgraph.execution.ray.cluster import connect, shut_down
+from rlgraph.execution.ray.cluster import connect, disconnect
 
 #: Seconds that learners have to end by themselves, and until a cluster has answered.
 _GRACE, _CONNECT = 5.0, 20.0
@@ -30,9 +30,8 @@ class RayLauncher:
                 f"launcher 'ray' needs Ray ({error}): pip install 'rlgraph-dist[ray]'"
             ) from None
         self._ray: Any = ray
-        self._owns_cluster = not ray.is_initialized()
-        if self._owns_cluster:
-            connect(ray, os.environ.get("RAY_ADDRESS"), None, _CONNECT)
+        address = None if ray.is_initialized() else os.environ.get("RAY_ADDRESS")
+        self._connection = connect(ray, address, None, _CONNECT)
         self._learners: list[Any] = []
         self._runs: list[Any] = []
 
@@ -63,8 +62,8 @@ class RayLauncher:
             if status:
                 said.append(f"learner {rank} ended with status {status}.")
             self._ray.kill(learner)
-        if self._owns_cluster:
-            shut_down(self._ray)
+        if self._connection is not None:
+            disconnect(self._ray, self._connection)
         return "\n".join(said)
 
 

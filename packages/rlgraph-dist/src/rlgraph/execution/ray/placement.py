@@ -71,7 +71,7 @@ class Placement:
         demand: how many there are.
 
     Raises:
-        SpecError: the strategy cannot be followed in this cluster.
+        SpecError: the strategy cannot be followed in this cluster, or there is nothing to set aside.
     """
 
     def __init__(self, ray: Any, strategy: str, shares: Shares, demand: Demand):
@@ -88,6 +88,12 @@ class Placement:
             bundle = {name: amount for name, amount in share.items() if amount}
             self._free[kind] = [*range(len(bundles), len(bundles) + count)] if bundle else []
             bundles += [{**bundle, **extra}] * len(self._free[kind])
+        if not bundles:
+            raise SpecError(
+                f"expected null, since nothing takes CPUs or GPUs, given {strategy!r}: leave it out, or set "
+                "cpus_per_actor",
+                path="executor_spec.engine.placement",
+            )
         self._group = ray.util.placement_group(bundles, strategy=strategy)
         if not self._group.wait(_SECONDS):
             self.close()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from rlgraph.core import SpecError
 from rlgraph.core.errors import Fault, nearest
+from rlgraph.core.specs.parameters import parameters_of
 
 _PATH = "agent_config.execution_spec.ray_spec"
 _NUMPY = "Actors act on NumPy, with a thread each: leave it out."
@@ -56,12 +57,17 @@ NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-def options_of(ray_spec: Any) -> dict[str, Any]:
-    """The options of an executor that stand for a `ray_spec`; values that are None are left out.
+def options_of(ray_spec: Any, kind: Callable[..., Any]) -> dict[str, Any]:
+    """The options of an executor that a `ray_spec` means; values that are None are left out.
+
+    Args:
+        ray_spec: its sections.
+        kind: class of the executor.
 
     Raises:
         SpecError: a key has no such option; says for all of them what to do.
     """
+    known = parameters_of(kind).named
     options, engine, faults = dict[str, Any](), dict[str, Any](), list[Fault]()
     for section, values in _mapping(ray_spec, _PATH).items():
         path = f"{_PATH}.{section}"
@@ -72,9 +78,12 @@ def options_of(ray_spec: Any) -> dict[str, Any]:
             name = NAMES[section].get(key, f"unknown key. {nearest(key, NAMES[section])}")
             if name.endswith((".", "?")):
                 faults.append(Fault(name, f"{path}.{key}"))
+            elif value is not None and name.startswith("engine."):
+                engine[name.removeprefix("engine.")] = value
+            elif value is not None and name in known:
+                options[name] = value
             elif value is not None:
-                place = engine if name.startswith("engine.") else options
-                place[name.removeprefix("engine.")] = value
+                faults.append(Fault(f"{kind.__name__} has no {name!r}: leave it out", f"{path}.{key}"))
     if faults:
         raise SpecError(*faults)
     return {**options, "engine": {"type": "ray", **engine}} if engine else options

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from math import inf
 from pathlib import Path
 from typing import Any
 
+from rlgraph.cli.exit_codes import ExitCode, code_of
+from rlgraph.cli.options import parsed_spec
+from rlgraph.core import RLGraphError, SpecError
 from rlgraph.execution.simulation.costs import Costs
 from rlgraph.execution.simulation.measure import measure
 from rlgraph.execution.simulation.run import Simulated, simulate
+from rlgraph.spaces import SpaceError
 
 ACTORS = (1, 2, 4, 16, 64, 256, 1024, 4096)
 
 
-def main(given: Sequence[str] | None = None) -> None:
-    """Run a command."""
+def main(given: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code, as those of ``rlgraph``."""
+    try:
+        _run(_options(given))
+    except (RLGraphError, SpaceError, OSError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return code_of(error)
+    return ExitCode.DONE
+
+
+def _options(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m rlgraph.execution.simulation", description=__doc__)
     parser.add_argument("command", choices=("measure", "run"))
     parser.add_argument("costs", type=Path, help="a JSON file: `measure` writes it, `run` reads it")
@@ -32,11 +46,16 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--cores", type=float, default=inf, help="that all share; default: enough for all")
     parser.add_argument("--set", action="append", default=[], metavar="COST=VALUE", help="another cost")
     parser.add_argument("--sensitivity", action="store_true", help="halve each cost in turn")
-    options = parser.parse_args(given)
-    agent, environment = _spec(options.agent), _spec(options.env)
+    return parser.parse_args(given)
+
+
+def _run(options: argparse.Namespace) -> None:
+    agent, environment = parsed_spec(options.agent, "agent"), parsed_spec(options.env, "environment")
     agent = {"type": agent} if isinstance(agent, str) else agent
     task = {"executor": options.executor, "num_envs": options.num_envs}
     if options.command == "measure":
+        if not options.costs.parent.is_dir():
+            raise SpecError("expected a file in a folder that exists", path=str(options.costs))
         costs = measure(agent, environment, backend=options.backend, engine=options.engine, **task)
         costs.save(options.costs)
         print(json.dumps(asdict(costs), indent=2))
@@ -52,14 +71,13 @@ def main(given: Sequence[str] | None = None) -> None:
             print(_sensitivity(agent, environment, costs, result, options.cores, task))
 
 
-def _spec(text: str) -> Any:
-    return json.loads(text) if text.startswith("{") else text
-
-
 def _changed(costs: Costs, changes: Sequence[str]) -> Costs:
     for change in changes:
         name, _, value = change.partition("=")
-        costs = costs.with_cost(name, float(value))
+        try:
+            costs = costs.with_cost(name, float(value))
+        except ValueError:
+            raise SpecError(f"expected COST=NUMBER, given {change!r}", path="--set") from None
     return costs
 
 
@@ -90,4 +108,4 @@ def _sensitivity(
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rlgraph.core import SpecError
-from rlgraph.core.errors import nearest
+from rlgraph.core.specs.documents import read_spec_file
+from rlgraph.core.specs.spec_types import Amount, Times
+from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
 
 
 @dataclass(frozen=True)
@@ -33,36 +35,35 @@ class Costs:
         insert, draw, set_priorities: of a replay shard; 0: there are none.
     """
 
-    acting: float
-    stepping: float
-    packing: float
-    jitter: float
-    fragment_bytes: int
-    weights_bytes: int
-    update: float
-    update_fragment: float
-    sending_weights: float
-    asking: float
-    receiving: float
-    hosting: float
-    waiting: float
-    latency: float
-    bandwidth: float
-    batch_bytes: int = 0
-    insert: float = 0.0
-    draw: float = 0.0
-    set_priorities: float = 0.0
+    acting: Amount
+    stepping: Amount
+    packing: Amount
+    jitter: Amount
+    fragment_bytes: Times
+    weights_bytes: Times
+    update: Amount
+    update_fragment: Amount
+    sending_weights: Amount
+    asking: Amount
+    receiving: Amount
+    hosting: Amount
+    waiting: Amount
+    latency: Amount
+    bandwidth: Amount
+    batch_bytes: Times = 0
+    insert: Amount = 0.0
+    draw: Amount = 0.0
+    set_priorities: Amount = 0.0
 
     def with_cost(self, name: str, value: float) -> Costs:
         """With another value of one of them.
 
         Raises:
-            SpecError: there is no such cost.
+            SpecError: there is no such cost, or the value is negative.
         """
-        names = [field.name for field in fields(self)]
-        if name not in names:
-            raise SpecError(f"unknown cost {name!r}. {nearest(name, names)}")
         changed: dict[str, Any] = {name: int(value) if name.endswith("bytes") else value}
+        check_arguments(Costs, changed)
+        check_values(Costs, changed)
         return replace(self, **changed)
 
     def save(self, file: Path) -> None:
@@ -74,9 +75,10 @@ class Costs:
         """Read them.
 
         Raises:
-            SpecError: the file has other numbers.
+            SpecError: the file is missing, or has other numbers.
         """
-        given, known = json.loads(file.read_text(encoding="utf-8")), {field.name for field in fields(cls)}
-        if not isinstance(given, dict) or given.keys() != known:
-            raise SpecError(f"expected the costs {', '.join(sorted(known))}, given {given!r}", path=str(file))
-        return cls(**given)
+        given = read_spec_file(file, "costs")
+        if not isinstance(given, dict):
+            raise SpecError(f"expected a mapping, as 'measure' writes it, given {given!r}", path=str(file))
+        costs: Costs = call_checked(cls, (), given, str(file))
+        return costs

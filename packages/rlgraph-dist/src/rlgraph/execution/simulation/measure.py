@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import fmean, median, stdev
 from typing import Any
@@ -14,7 +14,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.core import registry
 from rlgraph.execution.apex import ApexExecutor
-from rlgraph.execution.engine import Engine
+from rlgraph.execution.engine import ActorDied, Engine
 from rlgraph.execution.executor import Executor, make_engine
 from rlgraph.execution.host import packed
 from rlgraph.execution.replay_shard import BatchFormat
@@ -23,6 +23,8 @@ from rlgraph.execution.simulation.costs import Costs
 
 #: Fragments that are measured, after some that are not.
 FRAGMENTS, WARM_UP = 40, 5
+#: Seconds in which all of them are there.
+SECONDS = 300.0
 #: Bytes whose way is measured.
 LARGE = 16 * 2**20
 
@@ -85,6 +87,19 @@ def _times(action: Callable[[], Any], number: int = FRAGMENTS) -> float:
     return median([_seconds(action) for _ in range(number + WARM_UP)][WARM_UP:])
 
 
+def _wait(engine: Engine, calls: Sequence[Any]) -> None:
+    """Wait until all calls are done.
+
+    Raises:
+        ActorDied: they are not within `SECONDS`.
+    """
+    until = time.monotonic() + SECONDS
+    while len(engine.wait(calls, SECONDS)) < len(calls):
+        if time.monotonic() >= until:
+            raise ActorDied(f"the actor that is measured did not answer within {SECONDS:g} s")
+        time.sleep(1e-3)
+
+
 def _wire(run: Executor, engine: Engine, spec: SamplerSpec) -> dict[str, Any]:
     """What calls of a sampler elsewhere cost, and the seconds that it works."""
     learner = run.agent.learner
@@ -96,7 +111,7 @@ def _wire(run: Executor, engine: Engine, spec: SamplerSpec) -> dict[str, Any]:
         begun = time.perf_counter()
         call = engine.call(sampler, "sample", weights)
         asked.append(time.perf_counter() - begun)
-        engine.wait([call], 300.0)
+        _wait(engine, [call])
         answered.append(time.perf_counter() - begun)
         begun = time.perf_counter()
         sample = Sample.from_facts(*engine.result(call))
@@ -106,8 +121,7 @@ def _wire(run: Executor, engine: Engine, spec: SamplerSpec) -> dict[str, Any]:
     # Many calls one after another: what each takes besides its work is the engine's.
     begun = time.perf_counter()
     calls = [engine.call(sampler, "sample", weights) for _ in range(FRAGMENTS)]
-    while len(engine.wait(calls, 300.0)) < len(calls):
-        time.sleep(1e-3)
+    _wait(engine, calls)
     period = (time.perf_counter() - begun) / len(calls)
     waiting = _times(lambda: engine.wait(calls, 1.0)) / len(calls)
     engine.kill(sampler)
@@ -136,7 +150,7 @@ def _bandwidth(engine: Engine) -> float:
 
     def send(size: int) -> None:
         call = engine.call(echo, "send", str(size).encode())
-        engine.wait([call], 300.0)
+        _wait(engine, [call])
         np.frombuffer(engine.fetch(engine.result(call)[1]), np.uint8).sum()
 
     more = _times(partial(send, LARGE), 10) - _times(partial(send, 1000), 10)
