@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Kills and stops processes of the three flows on Ray at random moments, and checks what every run did.
+"""Kills and stops processes of the three flows at random moments, and checks what every run did.
 
     python3 tools/distributed_faults.py --kills 14 --stops 7 --flow impala
+    python3 tools/distributed_faults.py --engine distributed_tf --kills 40 --stops 0 --flow impala
 
 A run trains on CartPole until some of its actors and shards were killed (SIGKILL) or stopped for a while (SIGSTOP, then
 SIGCONT: shorter and longer than the executor waits). Then it must have ended as configured: all steps counted are those
@@ -24,7 +25,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from devlib.ray_hosts import hosts
+from devlib.actor_hosts import hosts
 
 #: Seconds until a run counts as hanging, and that an executor waits for an answer.
 LIMIT, ANSWER = 280.0, 3.0
@@ -45,15 +46,16 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=14)
     parser.add_argument("--stops", type=int, default=7)
     parser.add_argument("--flow", choices=("sync_batch", "impala", "apex"), default="sync_batch")
+    parser.add_argument("--engine", choices=("ray", "distributed_tf"), default="ray")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    from rlgraph.execution.ray.engine import RayEngine
+    from rlgraph.execution.executor import make_engine
 
     draws, report = random.Random(options.seed), Report()
     faults = ["kill"] * options.kills + ["stop"] * options.stops
     draws.shuffle(faults)
-    engine = RayEngine(num_cpus=2)
+    engine = make_engine({"type": "ray", "num_cpus": 2} if options.engine == "ray" else options.engine)
     began = time.monotonic()
     number = 0
     while faults:
@@ -73,7 +75,7 @@ def main() -> int:
     engine.close()
     counts = report.counts
     print(
-        f"{options.flow}: {number} runs, {counts['kills']} kills and {counts['stops']} stops in "
+        f"{options.flow} on {options.engine}: {number} runs, {counts['kills']} kills and {counts['stops']} stops in "
         f"{time.monotonic() - began:.0f} s; {counts['restarts']} restarts; of {counts['asked']} fragments asked for "
         f"{counts['taken']} taken in, {counts['lost']} lost; {counts['steps']:,} steps; "
         f"{len(report.problems)} problems"

@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from devlib.ray_hosts import hosts, resident
+from devlib.actor_hosts import hosts, resident
 from soak import slope_of
 
 LIMIT = 0.1  # MB per minute

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Distributed execution: environment steps per second of `rlgraph-dist` on Ray, against programs by hand and RLlib.
+"""Distributed execution: environment steps per second of `rlgraph-dist`, against programs by hand and RLlib.
 
 By the clock, every measurement a process with a Ray cluster of its own; processes alternate, three rounds. Networks,
 batches, environments and samplers are equal (`distributed_settings.py`).
@@ -8,6 +8,7 @@ sampling       one sampler, 8 environments of CartPole-v1, fragments of 128 step
                two fragments ahead.
 impala1, impala2, ppo1, ppo2
                CartPole-v1, 1 and 2 samplers of 8 environments, learning.
+impala2-tf     CartPole-v1, 2 samplers, learning on PyTorch: on distributed TensorFlow, by hand there, and on Ray.
 apex-sampling  Pong's frames, 1 sampler of 1 to 16 environments; steps go to a prioritized memory. ``appo`` does not
                keep them.
 apex           CartPole-v1 and Pong, 2 samplers, learning from a prioritized memory: also updates per second.
@@ -75,6 +76,13 @@ COMPARISONS = {
     ),
     "impala1": learning("impala 1", 15.0),
     "impala2": learning("impala 2", 20.0),
+    "impala2-tf": Comparison(
+        ("impala 2 distributed_tf", "impala 2 distributed_tf by hand", "impala 2"),
+        {
+            ("impala 2 distributed_tf", "impala 2 distributed_tf by hand"): 0.8,
+            ("impala 2 distributed_tf", "impala 2"): None,
+        },
+    ),
     "ppo1": learning("ppo 1", 15.0),
     "ppo2": learning("ppo 2", 18.0),
     "apex-sampling": Comparison(

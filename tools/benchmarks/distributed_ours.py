@@ -47,8 +47,8 @@ PICTURES: list[dict[str, Any]] = [
 MANY_UNITS = 1300
 
 
-def impala(samplers: int, compiled: bool = False) -> Subject:
-    from rlgraph.execution.ray import ImpalaExecutor
+def impala(samplers: int, compiled: bool = False, engine: str = "ray") -> Subject:
+    from rlgraph.execution import ImpalaExecutor
 
     spec = {
         "type": "impala",
@@ -58,7 +58,8 @@ def impala(samplers: int, compiled: bool = False) -> Subject:
         "weight_vf": WEIGHT_VALUES,
         "optimizer_spec": {"type": "adam", "learning_rate": IMPALA_RATE, "clip_grad_norm": IMPALA_CLIP_NORM},
     }
-    return _trained(ImpalaExecutor, spec, compiled, samplers, 16_384, fragments_per_update=IMPALA_FRAGMENTS)
+    options = {"fragments_per_update": IMPALA_FRAGMENTS, "engine": engine}
+    return _trained(ImpalaExecutor, spec, compiled, samplers, 16_384, **options)
 
 
 def ppo(samplers: int, compiled: bool = False) -> Subject:
@@ -182,6 +183,12 @@ def by_hand(make: Callable[[Any], Any], steps: int = 16_384) -> Subject:
     return Subject(advance, lambda: counts, lambda: subject.returns, ("ray", "torch", "gymnasium"))
 
 
+def _distributed_tf(_: Any) -> Any:
+    from distributed_tf_by_hand import IMPALA
+
+    return IMPALA(2)
+
+
 class Receiver:
     """An actor that is only sent weights."""
 
@@ -233,6 +240,8 @@ SUBJECTS: dict[str, Callable[[], Subject]] = {
     "sampling 1 ahead, by hand": lambda: by_hand(lambda module: module.Sampling(1)),
     "sampling 2 ahead, by hand": lambda: by_hand(lambda module: module.Sampling(2)),
     "weights": weights,
+    "impala 2 distributed_tf": lambda: impala(2, engine="distributed_tf"),
+    "impala 2 distributed_tf by hand": lambda: by_hand(_distributed_tf),
     **{f"apex {name}": lambda task=task: apex(task) for name, task in APEX.items()},
 }
 for _n in (1, 2):

@@ -51,7 +51,8 @@ class Graph:
             assign = tf.raw_ops.AssignVariableOp(resource=weights, value=given[1])
             read = tf.raw_ops.ReadVariableOp(resource=weights, dtype=tf.float32)
             taken = queue.dequeue()
-        session = v1.Session(target, graph)
+        # Else calls of a server that is gone wait for it.
+        session = v1.Session(target, graph, v1.ConfigProto(operation_timeout_in_ms=10_000))
         self.exchange = session.make_callable(exchange, given)
         self.assign = session.make_callable(assign, given[1:])
         self.read = session.make_callable(read)

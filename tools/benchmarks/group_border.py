@@ -14,8 +14,9 @@ from measure import Row, arguments, interleaved, report, use_one_thread
 
 #: Upper limits of the ratio.
 TARGETS = {"torch": 1.1, "tf": 1.4}
-#: Name -> size of a state, steps, environments: minibatches of 64, and a rollout of 48 MB (states and next states).
-SIZES = {"64 of 8": (8, 16, 8), "48 MB": (3000, 20, 100)}
+#: Name -> size of a state, steps, environments: minibatches of 64 and of 256, and a rollout of 48 MB (states and next
+#: states).
+SIZES = {"64 of 8": (8, 16, 8), "256 of 17": (17, 64, 8), "48 MB": (3000, 20, 100)}
 EPOCHS, MINIBATCHES = 3, 2
 
 

@@ -222,8 +222,8 @@ def test_an_update(straight, dtype, clip):
 def test_derivatives_that_outlive_a_host_call(straight):
     compiled, eager = pair(Watched, {"s": STATES}, dtype="float64")
     compare(compiled, eager, "update", [{"s": batch(i, dtype="float64")["s"]} for i in range(3)], 1e-12)
-    assert compiled.choices == {"compile:update": "aoti"}
-    assert len(straight) == 1  # the step on its own has no matrix products
+    assert compiled.choices == {"compile:update": "aoti", "compile:update/segment_1": "aoti"}
+    assert len(straight) == 2
 
 
 def test_a_returned_variable_keeps_its_value_when_it_is_written_again(straight):

@@ -1,5 +1,6 @@
 """Two learners on parts of a batch do what one does on the whole, for every algorithm."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -14,16 +15,18 @@ from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO
 from rlgraph.agents.sac import SAC
 from rlgraph.components import IterativeOptimization
-from rlgraph.core import memory_group
+from rlgraph.core import AssemblyError, memory_group
 from rlgraph.core.ops import leaves_of
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.spaces import FloatBox, IntBox, Tuple
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
 CATEGORY, MOVES = IntBox(3), FloatBox(-1.0, 1.0, shape=(2,))
 MINIBATCHES = {"num_epochs": 2, "num_minibatches": 2}
+ONCE = {"num_epochs": 1, "num_minibatches": 1}
 CASES = {
     "ppo": (PPO, CATEGORY, {**MINIBATCHES, "kl_limit": 0.02, "weight_entropy": 0.01}),
     "ppo-batch": (PPO, MOVES, {**MINIBATCHES, "standardize_advantages": "batch"}),
+    "ppo-lstm": (PPO, CATEGORY, {**ONCE, "network_spec": [{"type": "lstm", "units": 5}]}),
     "a2c": (A2C, CATEGORY, {}),
     "dqn": (DQN, CATEGORY, {"memory_spec": {"type": "prioritized_replay", "capacity": 100}}),
     "sac": (SAC, MOVES, {}),
@@ -48,51 +51,41 @@ def make_learner(case, backend, execution_spec, collective=None):
         algorithm,
         FloatBox(shape=(3,)),
         actions,
-        execution_spec={"dtype": "float64", **execution_spec},
+        execution_spec=execution_spec,
         seed=3,
-        network_spec=LAYERS,
         optimizer_spec=optimizer,
-        **options,
+        **{"network_spec": LAYERS, **options},
     )
     return Learner(spec, experience, backend, execution, collective=collective)
 
 
-def make_field(path, box, rng):
-    """A field of records; of the weights some are 0, most of those of the first learner."""
-    shape = (*(STEPS,) * box.has_time_rank, *(COLUMNS,) * box.has_batch_rank, *box.shape)
-    if path == "weights":
-        valid = rng.random(shape) < np.where(np.arange(COLUMNS) < FIRST, 0.3, 0.9)
-        return valid.astype(float)
-    if box.dtype == "bool":
+def make_value(space, rng, name=""):
+    """A value of a Space; of the weights some are 0, most of those of the first learner."""
+    if isinstance(space, Mapping):
+        return {key: make_value(part, rng, key) for key, part in space.items()}
+    if isinstance(space, Tuple):
+        return tuple(make_value(part, rng) for part in space)
+    if name == "importance_weights":
+        return rng.uniform(0.5, 1.0, COLUMNS)
+    if name == "time_percentage":
+        return np.float64(0.3)
+    shape = (*(STEPS,) * space.has_time_rank, *(COLUMNS,) * space.has_batch_rank, *space.shape)
+    if name == "weights":
+        return (rng.random(shape) < np.where(np.arange(COLUMNS) < FIRST, 0.3, 0.9)).astype(float)
+    if space.dtype == "bool":
         return rng.random(shape) < 0.2
-    if isinstance(box, IntBox):
-        return rng.integers(0, 3, shape)
-    return rng.uniform(-0.9, 0.9, shape)
+    return rng.integers(0, 3, shape) if isinstance(space, IntBox) else rng.uniform(-0.9, 0.9, shape)
 
 
-def make_arguments(spaces, rng):
-    """Arguments of `update` by path; containers are flat."""
-    fields = {path: make_field(path, box, rng) for path, box in spaces["records"].flatten().items()}
-    others = {"importance_weights": rng.uniform(0.5, 1.0, COLUMNS), "time_percentage": np.float64(0.3)}
-    return {"records": fields, **{name: others[name] for name in spaces if name != "records"}}
-
-
-def part(spaces, arguments, start, stop):
-    """The arguments of a learner that has some of the columns."""
-    fields = {}
-    for path, box in spaces["records"].flatten().items():
-        *around, key = path.split("/")
-        inner = fields
-        for name in around:
-            inner = inner.setdefault(name, {})
-        array = arguments["records"][path]
-        inner[key] = array[:, start:stop] if box.has_time_rank else array[start:stop]
-    others = {
-        name: value[start:stop] if np.ndim(value) else value
-        for name, value in arguments.items()
-        if name != "records"
-    }
-    return {"records": fields, **others}
+def columns_of(space, value, start, stop):
+    """What a learner has that has some of the columns."""
+    if isinstance(space, Mapping):
+        return {key: columns_of(part, value[key], start, stop) for key, part in space.items()}
+    if isinstance(space, Tuple):
+        return tuple(columns_of(part, each, start, stop) for part, each in zip(space, value, strict=True))
+    if not space.has_batch_rank:
+        return value
+    return value[:, start:stop] if space.has_time_rank else value[start:stop]
 
 
 @contextmanager
@@ -110,7 +103,13 @@ def given_minibatches(monkeypatch, rng):
     orders = {COLUMNS: whole, FIRST: first, COLUMNS - FIRST: second}
     order = IterativeOptimization.__dict__["_order"]
     with monkeypatch.context() as patch:
-        patch.setattr(order, "function", lambda self, space, records: orders[leaves_of(records)[0].shape[1]])
+        own = order.function
+
+        def given(self, space, records):
+            alike = self.num_minibatches == 1
+            return own(self, space, records) if alike else orders[leaves_of(records)[0].shape[1]]
+
+        patch.setattr(order, "function", given)
         yield
 
 
@@ -129,18 +128,19 @@ def learn(learner, updates):
     return [learner.executor.execute("update", **arguments) for arguments in updates]
 
 
-def check(case, backend, monkeypatch, **execution_spec):
-    rng = np.random.default_rng(5)
+@pytest.mark.parametrize("case", CASES)
+def test_two_learners_are_one_on_the_whole_batch(case, backend, monkeypatch, execution):
+    rng, execution_spec = np.random.default_rng(5), execution(backend, dtype="float64")
     group = memory_group(2)
     with given_minibatches(monkeypatch, rng):
         learners = [make_learner(case, backend, execution_spec, collective) for collective in (None, *group)]
         spaces = learners[0].executor.built.input_spaces["update"]
-        updates = [make_arguments(spaces, rng) for _ in range(UPDATES)]
+        updates = [make_value(spaces, rng) for _ in range(UPDATES)]
         draws = rng.normal(size=(2 * UPDATES, COLUMNS, 2))
         for learner, (start, stop) in zip(learners, PARTS, strict=True):
             if case == "sac":
                 give_draws(learner, draws[:, start:stop])
-        given = [[part(spaces, u, *columns) for u in updates] for columns in PARTS]
+        given = [[columns_of(spaces, update, *part) for update in updates] for part in PARTS]
         with ThreadPoolExecutor(2) as pool:
             found = [learn(learners[0], given[0]), *pool.map(learn, learners[1:], given[1:])]
     one, first, second = (learner.executor.get_weights() for learner in learners)
@@ -156,9 +156,12 @@ def check(case, backend, monkeypatch, **execution_spec):
                 else [each[name] for each in parts]
             )
             assert all(np.allclose(number, each, rtol=0, atol=1e-10) for each in together), name
-    return learners
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_two_learners_are_one_on_the_whole_batch(case, backend, monkeypatch):
-    check(case, backend, monkeypatch)
+def test_intrinsic_rewards_are_refused():
+    parts = make_parts(PPO, FloatBox(shape=(3,)), CATEGORY, network_spec=LAYERS, intrinsic_reward="rnd")
+    (alone,) = memory_group(1)
+    with pytest.raises(
+        AssemblyError, match="ppo/intrinsic-reward: a group of learners has no intrinsic rewards"
+    ):
+        Learner(*parts[:2], "numpy", parts[2], collective=alone)

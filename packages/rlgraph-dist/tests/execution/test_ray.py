@@ -129,3 +129,9 @@ def test_actors_and_shards_that_are_killed_are_replaced(engine):
     assert (result.timesteps, result.updates) == (640, (640 - 64) // 8 + 1)
     assert executor.actor_restarts + executor.shard_restarts == 1
     assert all_ended()
+
+
+def test_learners_of_a_group_are_actors_too(engine):
+    execution = {"threads": 1, "learners": 2, "collective": "gloo", "launcher": "ray"}
+    agent = Agent.from_spec({**PPO, "execution_spec": execution}, env="CartPole-v1", backend="torch", seed=3)
+    assert agent.learn(64, num_envs=4).updates == 2

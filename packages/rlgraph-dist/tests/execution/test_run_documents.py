@@ -21,6 +21,8 @@ from rlgraph.workers import SingleThreadedWorker
     [
         (None, "ppo", SingleThreadedWorker, {}),
         ("ray", "ppo", SyncBatchExecutor, {"engine": "ray"}),
+        ("distributed_tf", "impala", ImpalaExecutor, {"engine": "distributed_tf"}),
+        ("distributed_tf", "a2c", SyncBatchExecutor, {"engine": "distributed_tf"}),
         ({"actors": 3}, "impala", ImpalaExecutor, {"actors": 3}),
         ({"type": "sync_batch", "engine": {"type": "in_process"}}, "impala", SyncBatchExecutor, None),
     ],

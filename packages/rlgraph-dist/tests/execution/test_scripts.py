@@ -3,6 +3,7 @@
 import json
 import runpy
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,22 @@ def test_apex_pong(run, tmp_path):
         "apex_pong", changed, "--actors", 1, "--steps", 128, "--folder", saved
     )
     assert (saved / "manifest.json").is_file()
+
+
+@pytest.mark.slow
+def test_impala_distributed(tmp_path, capsys):
+    """Learner and actors, each of which is a program of its own elsewhere."""
+    pytest.importorskip("tensorflow")
+    from rlgraph.execution.distributed_tf.cluster import free_address
+
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(json.dumps({"learner": [free_address()], "actor": [free_address(), free_address()]}))
+    main = runpy.run_path(str(SCRIPTS / "impala_distributed.py"))["main"]
+    given = ["--cluster_spec", str(cluster), "--steps", "1280"]
+    actors = [threading.Thread(target=main, args=(["--actor", "--task", str(i), *given],)) for i in range(2)]
+    for actor in actors:
+        actor.start()
+    main(["--learner", *given])
+    for actor in actors:
+        actor.join()
+    assert capsys.readouterr().out.startswith("1280 steps, 10 updates, mean return ")

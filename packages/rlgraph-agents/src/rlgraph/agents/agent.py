@@ -22,6 +22,7 @@ from rlgraph.agents.default_network import network_in_words
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.exporting import export_agent
 from rlgraph.agents.external_batches import BatchReader
+from rlgraph.agents.group import group_of
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.observer import Observer
 from rlgraph.agents.offline import import_steps
@@ -128,7 +129,9 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
             previous_action_and_reward=previous_action_and_reward,
             **options,
         )
-        self.learner = learner = Learner(spec, experience, backend, execution, acting)
+        #: The group of learners that this agent is one of; None: it is alone.
+        self.group = group_of(execution, self)
+        self.learner = learner = Learner(spec, experience, backend, execution, acting, self.group)
         if options.get("network_spec") is None and self.network:
             _log.info("default network: %s", self.network)
         self.state_space, self.action_space, self.env_spec = state_space, action_space, env
@@ -217,7 +220,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
 
     def metrics(self) -> dict[str, float]:
         """Numbers of the algorithm's parts, such as ``{"epsilon": probability of a random action}``."""
-        found: dict[str, float] = {}
+        found: dict[str, float] = {} if self.group is None else self.group.metrics()
         for part in self.learner.graph.algorithm.sub_components.values():
             if isinstance(part, Exploration):
                 found |= part.metrics(float(self.learner.progress))
@@ -607,7 +610,8 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         """
         with self._updating, self._observing:
             if scope is None:
-                load_agent(self, directory)
+                with nullcontext() if self.group is None else self.group.own_draws(self.executor):
+                    load_agent(self, directory)
             else:
                 self.executor.load(directory, scope=scope)
 
@@ -684,6 +688,8 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         def refuse(*_: Any, **__: Any) -> Any:
             raise RLGraphError("the agent was terminated: make another one, and load what it has stored")
 
+        if self.group is not None:
+            self.group.close()
         with self._updating, self._observing:
             self.get_actions = self.observe = self.observe_step = refuse  # type: ignore[method-assign]
             self.update = self.update_if_due = refuse  # type: ignore[method-assign]

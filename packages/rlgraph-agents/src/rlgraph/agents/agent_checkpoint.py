@@ -51,4 +51,5 @@ def load_agent(agent: Agent, directory: str | Path) -> None:
     agent._observer.set_state(observed)
     if "actor" in observed:
         agent._user.set_state(observed["actor"])
-    agent._sampler, agent._resumed = None, state.get("sampler")
+    is_own = agent.learner.continues_exactly and (agent.group is None or agent.group.rank == 0)
+    agent._sampler, agent._resumed = None, state.get("sampler") if is_own else None

@@ -45,8 +45,10 @@ class AgentMeta(type):
                 f"{', '.join([*map(repr, args), *kwargs]) or 'neither'}",
                 path=cls.__name__,
             )
-        agent = super().__call__(*args, **kwargs)
         given = {**dict(zip(SPACES, args, strict=False)), **kwargs}
+        agent: Any = object.__new__(cls)  # type: ignore[arg-type]
+        agent._arguments = given
+        agent.__init__(*args, **kwargs)
         agent._arguments = {**given, **{name: getattr(agent, name) for name in SPACES}}
         return agent
 

@@ -16,7 +16,7 @@ from rlgraph.components import (
 )
 from rlgraph.components.common.argument_checks import check_flag, check_number
 from rlgraph.components.networks.layer_chain import is_recurrent
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, in_group, rlgraph_api
 from rlgraph.core.functional.policy_gradient import value_loss
 from rlgraph.core.functional.returns import advantages_across_episodes
 from rlgraph.core.functional.weighting import weighted_mean
@@ -107,6 +107,11 @@ class IntrinsicRewards(Component):
             Fields ``[T, N]`` and metrics ``[]``. The fields are ``"intrinsic_advantages"``, to be added to those of the
             task, and those that `step` needs; the metric is ``"intrinsic_reward"``, the mean before scaling.
         """
+        if in_group():
+            raise AssemblyError(
+                f"{self.scope_path}: a group of learners has no intrinsic rewards, whose running statistics are each "
+                "learner's own: leave out intrinsic_reward"
+            )
         weights = records["weights"]
         rewards, fields = self.rewards_of(records)
         scaled = self.scaling.scale(rewards, weights)

@@ -16,6 +16,7 @@ from rlgraph.agents.experience.experience import Experience, Writer, write_fragm
 from rlgraph.agents.experience.fragment import Fragment, Origin
 from rlgraph.agents.experience.messages import pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.group import COMPARED_EVERY, Group
 from rlgraph.agents.statistics import Statistics
 from rlgraph.core import (
     AssemblyError,
@@ -41,7 +42,8 @@ class Learner:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`; seed and dtype are those of `spec`.
         acting: who acts on its weights, see ``act_on`` of `rlgraph.core.ExecutionSpec`.
-        collective: its place in a group of learners, whose updates are one on the records of all; None: it is alone.
+        collective: its place in a group of learners, whose updates are one on the records of all; None: it is alone. In
+            a `Group`, sizes that are meant for all are divided, and steps of all are counted.
     """
 
     def __init__(
@@ -53,7 +55,12 @@ class Learner:
         acting: str = "backend",
         collective: Collective | None = None,
     ):
+        #: The other learners, where they train together.
+        self.group = collective if isinstance(collective, Group) else None
         self.spec, self.graph = spec, spec.make_graph(experience)
+        self._learners = 1 if self.group is None else self.group.size
+        #: Whether the state that was loaded is of as many learners.
+        self.continues_exactly = True
         #: What it learns from.
         self.experience = experience = self.graph.experience
         algorithm, raw, actions = self.graph.algorithm, spec.raw_space, from_spec(spec.action_space)
@@ -97,7 +104,7 @@ class Learner:
         #: Actor -> the origin of its newest fragment.
         self._newest: dict[int, Origin] = {}
         #: Records of an update from the memory.
-        self._batch_size = np.array(experience.batch_size)
+        self._batch_size = np.array(self._share(experience.batch_size))
         #: Whether records are kept in its memory; else replay shards keep them, and checkpoints do not have it.
         self.keeps_memory = True
         #: Whether the memory is known to hold records.
@@ -112,6 +119,11 @@ class Learner:
         #: What takes in the steps of this process's own actor.
         self._own = self._writer(OWN)
         self._due = {name: self._interval(name) for name in algorithm.schedule}
+
+    def _share(self, batch_size: int) -> int:
+        if self.group is None or not batch_size:
+            return batch_size
+        return self.group.share(batch_size, "update_spec.batch_size")
 
     def _is_timed(self, method: str) -> bool:
         if method == "update_from_memory" and self.graph.memory is None:
@@ -144,7 +156,10 @@ class Learner:
         self._own.add(step, slots)
         if self.statistics is not None:
             self.statistics.add(step, OWN, slots)
-        if not is_counted:
+        if self.group is not None:
+            # All learners count alike, invalid rows too: what is due is due on all of them.
+            self.steps += len(step.rewards) * self.group.size
+        elif not is_counted:
             self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
 
     def cut(self, slots: Any = None) -> None:
@@ -182,6 +197,8 @@ class Learner:
         """Whether there are records: the first steps may all still wait to become some."""
         memory = self.graph.memory
         self._has_records = memory is None or int(self.executor.execute("get_memory_size")) > 0
+        if memory is not None and self.group is not None:
+            self._has_records = self.group.all_are(self._has_records)
         return self._has_records
 
     def update_now(self) -> dict[str, float]:
@@ -317,7 +334,8 @@ class Learner:
 
     def count(self, fragment: Fragment) -> None:
         """Count the steps of a fragment, whose records are kept here or elsewhere."""
-        self.steps += int(fragment.valid.sum())
+        alone = self.group is None
+        self.steps += int(fragment.valid.sum()) if alone else fragment.valid.size * self._learners
         if self.statistics is not None:
             for step in fragment.steps():
                 self.statistics.add(step, fragment.origin.actor)
@@ -373,7 +391,18 @@ class Learner:
         if self.statistics is not None:
             self.statistics.publish(self.executor)
         self.version += 1
+        if self.group is not None and self.version % COMPARED_EVERY == 0:
+            self.compare_weights()
         return metrics
+
+    def compare_weights(self) -> None:
+        """Find out whether the learners of the group have the same weights.
+
+        Raises:
+            CollectiveError: they have not; names the first variable that differs.
+        """
+        assert self.group is not None
+        self.group.compare_weights(self.executor.get_weights(), f"update {self.version}")
 
     def get_state(self) -> dict[str, Any]:
         """What was observed and is not in variables; see `set_state`."""
@@ -388,7 +417,9 @@ class Learner:
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `get_state` gave."""
         self._has_records = False  # a checkpoint may come without its memory
-        writers = {int(actor): waiting for actor, waiting in state.get("writers", {}).items()}
+        # With another number of learners each has other environments.
+        waiting_steps = state.get("writers", {}) if self.continues_exactly else {}
+        writers = {int(actor): waiting for actor, waiting in waiting_steps.items()}
         for actor in writers.keys() | self._writers.keys():
             self._writer(actor).set_state(writers.get(actor))
         if self.statistics is not None:
@@ -398,7 +429,9 @@ class Learner:
 
     def counters(self) -> dict[str, Any]:
         """Version, steps and what is due; JSON-able."""
-        own = {"version": self.version, "steps": self.steps, "due": dict(self._due)}
+        own: dict[str, Any] = {"version": self.version, "steps": self.steps, "due": dict(self._due)}
+        if self._learners > 1:
+            own["learners"] = self._learners
         if self._offline:
             own["offline"] = self._offline
         if self.statistics is not None:
@@ -408,6 +441,7 @@ class Learner:
     def set_counters(self, counters: Mapping[str, Any]) -> None:
         """Take over what `counters` gave."""
         self.version, self.steps = int(counters["version"]), int(counters["steps"])
+        self.continues_exactly = counters.get("learners", 1) == self._learners
         self._offline = int(counters.get("offline", 0))
         self.experience.set_counters(counters)
         if self.statistics is not None:

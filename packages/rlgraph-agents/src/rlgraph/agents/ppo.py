@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from rlgraph.agents.actor_critic import ActorCritic
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
-from rlgraph.core import SpecError, rlgraph_api
+from rlgraph.core import SpecError, in_group, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space
 
@@ -68,7 +69,14 @@ class PPO(ActorCritic):
         if self.standardize is not None:
             advantages = computed.get("policy_advantages", computed["advantages"])
             computed["policy_advantages"] = self.standardize.standardize(advantages, records["weights"])
-        return {**self.epochs.run(self.step, records, computed, time_percentage=time_percentage), **metrics}
+        # One sum over the learners of a group for all minibatches, instead of two for each.
+        ahead = self._standardized if in_group() and self.loss.standardize is not None else None
+        return {**self.epochs.run(self.step, records, computed, time_percentage, ahead), **metrics}
+
+    def _standardized(self, columns: Callable[[str], Any]) -> dict[str, Any]:
+        assert self.loss.standardize is not None
+        standardized = self.loss.standardize.standardize_columns(columns("advantages"), columns("weights"))
+        return {"policy_advantages": standardized}
 
     @rlgraph_api
     def step(self, records: Any, time_percentage: Any = None) -> Any:
@@ -84,6 +92,7 @@ class PPO(ActorCritic):
             time_percentage,
             weights=records["weights"],
             policy_advantages=records.get("policy_advantages"),
+            standardized=in_group(),
         )
         return self.descend(losses, records, time_percentage)
 

@@ -79,6 +79,19 @@ def read_config(folder: Path) -> dict[str, Any]:
     return content
 
 
+#: Keys of an agent's execution spec that may change when a run is resumed.
+LEARNERS = ("learners", "collective", "launcher")
+
+
+def without_learners(run: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document without what says in how many processes its agent learns."""
+    agent = run.get("agent")
+    execution = agent.get("execution_spec") if isinstance(agent, Mapping) else None
+    if not isinstance(agent, Mapping) or not isinstance(execution, Mapping):
+        return dict(run)
+    return {**run, "agent": {**agent, "execution_spec": without(execution, *LEARNERS)}}
+
+
 def config_digest(config: Mapping[str, Any], changing: Sequence[str] = ("steps", "executor_spec")) -> str:
     """The digest of the parts that never change during a run.
 
@@ -88,4 +101,10 @@ def config_digest(config: Mapping[str, Any], changing: Sequence[str] = ("steps",
     """
     run, chosen = config["run"], config["chosen"]
     fixed = without(config, "run", "chosen", "history", "checksum")
-    return digest({**fixed, "run": without(run, *changing), "chosen": without(chosen, "acting", "choices")})
+    return digest(
+        {
+            **fixed,
+            "run": without(without_learners(run), *changing),
+            "chosen": without(chosen, "acting", "choices"),
+        }
+    )

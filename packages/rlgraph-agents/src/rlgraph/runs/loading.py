@@ -45,9 +45,15 @@ def _of_checkpoint(path: Path, backend: str | None) -> Agent:
 def _for_any_machine(spec: Any) -> Any:
     """The spec of an agent, for machines and backends without the devices on which it learned."""
     execution = spec.get("execution_spec") if isinstance(spec, Mapping) else None
-    if not isinstance(execution, Mapping) or not {"device", "device_map"} & execution.keys():
+    if not isinstance(execution, Mapping):
         return spec
-    return {**spec, "execution_spec": {**execution, "soft_placement": True}}
+    # It acts alone.
+    kept = {
+        name: value for name, value in execution.items() if name not in ("learners", "collective", "launcher")
+    }
+    if {"device", "device_map"} & kept.keys():
+        kept["soft_placement"] = True
+    return spec if kept == execution else {**spec, "execution_spec": kept}
 
 
 def agent_spec_of_run(folder: Path) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
+from rlgraph.core.group_place import place_from_environment
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
-from rlgraph.runs.config_file import CONFIG, config_digest, read_config
+from rlgraph.runs.config_file import CONFIG, config_digest, read_config, without_learners
 from rlgraph.runs.configuration import apply_overrides
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.provenance import installed_versions
@@ -43,18 +45,20 @@ def resume(
     Args:
         folder: the run's folder.
         steps: more environment steps than before; schedules then follow the new length.
-        overrides: ``path=value``, as for `rlgraph.runs.configuration.apply_overrides`: other actors, ``executor_spec``.
+        overrides: ``path=value``, as for `rlgraph.runs.configuration.apply_overrides`: other actors, ``executor_spec``,
+            or another number of learners, ``agent.execution_spec.learners``.
         spec: the expected document, compared with that of the folder.
         callbacks: additional callbacks.
 
     Raises:
         RunFolderError: the folder has no run, a file is damaged, or another process trains there.
-        SpecError: keys other than a larger ``steps`` and ``executor_spec`` differ; names the keys.
+        SpecError: keys other than a larger ``steps``, ``executor_spec`` and the learners differ; names the keys.
         CheckpointError: no valid checkpoint.
         StorageError: see `train`.
     """
     folder = Path(folder).absolute()  # an environment may change the working directory
-    with run_lock(folder):
+    place = place_from_environment()
+    with nullcontext() if place is not None and place.rank else run_lock(folder):
         return _resume(folder, steps, overrides, spec, callbacks)
 
 
@@ -77,15 +81,15 @@ def _resume(
     found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
     if found is not None:
         check_state(*found, run, config)
-    agent = agent_of(run, config, found)
+    agent = agent_of(wanted, config, found)
     if found is None:  # it ended before its first checkpoint
         with Run(folder, wanted, agent) as run_again:
-            return run_again.execute(callbacks)
+            return run_again.follow() if run_again.is_of_another_learner else run_again.execute(callbacks)
     path, state = found
     agent.load_model(path)
     departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted, run)]
     with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
-        return rest.execute(callbacks)
+        return rest.follow() if rest.is_of_another_learner else rest.execute(callbacks)
 
 
 def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, Any]) -> None:
@@ -95,6 +99,7 @@ def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, 
         RunFolderError: it does not.
     """
     number, problem = run.worker.num_envs, ""
+    in_group = (run.agent.get("execution_spec") or {}).get("collective") is not None
     # Version 0.2 had no other actors in a resumed run.
     digests = (config_digest(config), config_digest(config, ["steps"]))
     if state.config is not None and state.config not in digests:
@@ -103,7 +108,7 @@ def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, 
         problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they may only increase"
     elif run.executor_spec is None and state.worker.done >= state.steps + number:
         problem = f"worker.done: {state.worker.done} of {state.steps} steps"
-    elif state.worker.environments is not None and len(state.worker.environments) != number:
+    elif state.worker.environments is not None and not in_group and len(state.worker.environments) != number:
         problem = f"worker.environments: {len(state.worker.environments)} there, {number} in {CONFIG}"
     if problem:
         raise RunFolderError(f"{path} is not a checkpoint of this run: {problem}")
@@ -134,6 +139,10 @@ def departures_from(
         reasons.append("its actors began new episodes")
         if before is not None:
             reasons += _differences(before.executor_spec, wanted.executor_spec, "executor_spec")
+    if learners_of(wanted) > 1:
+        reasons.append("its other learners began new episodes")
+    if before is not None and learners_of(before) != learners_of(wanted):
+        reasons.append(f"{learners_of(wanted)} learners, it had {learners_of(before)}")
     if not state.scheduled:
         reasons.append("it resumed where training was ended, at a step without a reset point")
     if not state.memory:
@@ -146,14 +155,21 @@ def departures_from(
     return [f"step {state.worker.done}: {reason}" for reason in reasons]
 
 
+def learners_of(run: RunSpec) -> int:
+    """How many learners a run has."""
+    number: int = (run.agent.get("execution_spec") or {}).get("learners", 1)
+    return number
+
+
 def _check_same(before: RunSpec, wanted: RunSpec) -> None:
-    """Check that only ``steps``, which increases, and ``executor_spec`` differ.
+    """Check that only ``steps``, which increases, ``executor_spec`` and the number of learners differ.
 
     Raises:
         SpecError: names the keys that differ.
     """
     changing = {"steps", "executor_spec"}
-    problems = _differences(before.model_dump(exclude=changing), wanted.model_dump(exclude=changing))
+    first, second = (without_learners(run.model_dump(exclude=changing)) for run in (before, wanted))
+    problems = _differences(first, second)
     if (before.executor_spec is None) != (wanted.executor_spec is None):
         problems += _differences(before.executor_spec, wanted.executor_spec, "executor_spec")
     if wanted.steps < before.steps:

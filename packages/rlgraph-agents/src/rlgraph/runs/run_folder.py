@@ -113,6 +113,7 @@ class RunFolder(Callback):
         executor, document = self.agent.executor, {**self._document, "steps": self.spec.steps}
         if self.spec.executor_spec is not None:
             document["executor_spec"] = self.spec.executor_spec
+        document["agent"] = self.spec.agent
         content = {
             "run": document,
             "chosen": {

@@ -137,6 +137,8 @@ def _train_in(folder: str | Path, run: RunSpec, agent: Agent, callbacks: Sequenc
     folder = Path(folder).absolute()  # an environment may change the working directory
     agent.learner.check_can_learn()
     with Run(folder, run, agent) as begun:
+        if begun.is_of_another_learner:
+            return begun.follow()
         earlier = keep_earlier_run(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with run_lock(folder):
@@ -223,12 +225,26 @@ class Run:
     def __exit__(self, *_: object) -> None:
         self.worker.terminate()
 
+    @property
+    def is_of_another_learner(self) -> bool:
+        """Whether learner 0 of a group has the folder of the run, in another process."""
+        return self.agent.group is not None and self.agent.group.rank > 0
+
+    def follow(self) -> RunSummary:
+        """Train as learner 0 does, without a record."""
+        self.worker.continue_at(0 if self.state is None else self.state.worker.done)
+        return RunSummary(self.path, self.worker.execute_timesteps(self.spec.steps), None)
+
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the policy that the run ends with."""
         with RunFolder(self.path, self.spec, self.agent, self.state, self.forked_from) as self.folder:
             if self.state is not None:
                 returns, lengths = read_episodes(self.path)
                 state = self.state.worker.model_dump()
+                if (
+                    len(state["environments"] or ()) != self.worker.num_envs
+                ):  # the number of learners was another
+                    state["environments"] = state["running"] = None
                 self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
                 if self.forked_from is not None:  # it can be resumed from now on
                     self.folder.store_checkpoint(self.worker)

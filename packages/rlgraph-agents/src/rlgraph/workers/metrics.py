@@ -41,6 +41,13 @@ METRICS: dict[str, Metric] = {
         "Environments replaced because they crashed or hung; reported after the first restart.", "restarts"
     ),
     "dropped_steps": Metric("Steps left out of learning and statistics because of restarts.", _STEPS),
+    "learner_wait": Metric(
+        "Share of time since the last report in which the learners of a group, without the slowest, waited for others.",
+        "share",
+    ),
+    "slowest_learner": Metric(
+        "The learner of a group that waited least, which all others wait for.", "number"
+    ),
     "steps_per_second": Metric(
         "Speed since the last report, without evaluations and checkpoints.", "steps/s"
     ),
@@ -51,7 +58,7 @@ METRICS: dict[str, Metric] = {
 _OF_EVERY_WORKER = tuple(METRICS)
 
 #: Metrics of time, which differ between runs that are equal otherwise.
-TIMES = ("steps_per_second", "seconds")
+TIMES = ("learner_wait", "slowest_learner", "steps_per_second", "seconds")
 
 
 def define_metric(name: str, description: str, unit: str) -> None:

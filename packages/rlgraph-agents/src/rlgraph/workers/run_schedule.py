@@ -68,6 +68,10 @@ class RunSchedule:
         self._since = time.perf_counter()
         self.report.begin(self.done, self._seconds)
 
+    def follow(self) -> None:
+        """The run belongs to another learner, which reports, evaluates and writes checkpoints."""
+        self._intervals, self.environments = dict.fromkeys(self._intervals, inf), None
+
     @property
     def is_over(self) -> bool:
         return self._stopped or self.done >= self._timesteps

@@ -56,6 +56,16 @@ class SingleThreadedWorker(Worker):
         num_envs = num_envs if num_environments is None else num_environments
         if num_envs is not None:
             check_number("num_envs", num_envs, " or None")
+        #: Steps that all learners do together with one of this worker's vector environment.
+        self._counted: int | None = None
+        if agent.group is not None:
+            if is_instance(env_spec):
+                raise SpecError(
+                    "each learner makes its own environments: give a spec or a function, not one instance",
+                    path="env",
+                )
+            self._counted = 1 if num_envs is None else num_envs
+            num_envs = agent.group.share(self._counted, "num_envs")
         self.vectorization, self.validate, self.processes = vectorization, validate, processes
         self.step_timeout, self.max_restarts = step_timeout, max_restarts
         self.vector_env = self._make_environments(num_envs, self.max_timesteps_per_episode)
@@ -91,15 +101,16 @@ class SingleThreadedWorker(Worker):
         )
         observe = agent.observe_step
         on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
-        report = schedule.report
+        report, counted = schedule.report, self._counted
         self._begin(sampler, schedule)
         while not schedule.is_over:
             set_progress(schedule.fraction)
             step = act(use_exploration)
             add(step.rewards)
-            done = number
+            done = number if counted is None else counted
             if vector.dropped:
-                done -= len(vector.dropped)
+                if counted is None:
+                    done -= len(vector.dropped)
                 self._forget_dropped(vector)
             observe(step)
             schedule.done += done
@@ -134,6 +145,8 @@ class SingleThreadedWorker(Worker):
             sampler.restore(environments)
             return
         agent = self.agent
+        if agent.group is not None and agent.group.rank:
+            return sampler.reset(environment_seed(agent.seed, agent.group.rank, agent.timesteps))
         # A run that goes on with a trained agent must not see the episodes of the first one again.
         sampler.reset(environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
@@ -21,6 +22,7 @@ from rlgraph.workers.hints import SHARE, constant_returns
 from rlgraph.workers.listeners import Listeners, as_list
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
+from rlgraph.workers.together import together
 
 _log = logging.getLogger(__name__)
 
@@ -46,6 +48,14 @@ class Worker(ABC):
     Raises:
         SpecError: an option is wrong.
     """
+
+    #: Arguments that the worker was made with; learners that are started elsewhere have workers like it.
+    made_from: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        worker = super().__new__(cls)
+        worker.made_from = args, kwargs
+        return worker
 
     def __init__(
         self,
@@ -296,6 +306,8 @@ class Worker(ABC):
             self._schedule = RunSchedule(self)
             self.episodes.forget_all()
         self._goes_on, interrupted, schedule = False, False, self._schedule
+        if self.agent.group is not None and self.agent.group.rank:
+            schedule.follow()
         self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
         schedule.start(timesteps, episodes)
         self.agent.trains_in = self.env_spec
@@ -304,7 +316,8 @@ class Worker(ABC):
                 if schedule.is_over:  # a resumed run may be; its agent stays as it was stored
                     schedule.environments = None
                 else:
-                    self._run(schedule, use_exploration)
+                    with self._together(timesteps, limit, use_exploration):
+                        self._run(schedule, use_exploration)
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -323,6 +336,23 @@ class Worker(ABC):
             self.frameskip,
             self._hint(schedule),
         )
+
+    def _together(
+        self, timesteps: int | None, limit: int | None, use_exploration: bool
+    ) -> AbstractContextManager[None]:
+        """What training runs in: the session of a group of learners, if there is one."""
+        if self.agent.group is None:
+            return nullcontext()
+        if timesteps is None:
+            raise SpecError(
+                "the learners of a group end at the same step: give timesteps, and StopAfterEpisodes as stop=",
+                path="episodes",
+            )
+        return together(self, timesteps, limit, use_exploration)
+
+    def continue_at(self, done: int) -> None:
+        """The next `execute_timesteps` continues a run of which `done` steps are done."""
+        self._schedule.done, self._goes_on = done, done > 0
 
     def _do_what_is_due(self, schedule: RunSchedule) -> None:
         """Report, evaluate, write a checkpoint."""

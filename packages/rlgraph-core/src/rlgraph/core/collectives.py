@@ -33,7 +33,10 @@ class Collective(ABC):
 
     @abstractmethod
     def all_reduce(self, array: np.ndarray) -> np.ndarray:
-        """The sum over all learners of a flat, contiguous array, which may be overwritten; bit-equal on all."""
+        """The sum over all learners of a flat, contiguous array; bit-equal on all.
+
+        The array may be overwritten, and the caller may write into the sum.
+        """
 
     @abstractmethod
     def all_gather(self, message: bytes) -> list[bytes]:

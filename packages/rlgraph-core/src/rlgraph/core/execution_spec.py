@@ -29,7 +29,9 @@ _OTHER_NAMES: OtherNames = MappingProxyType(
         "default_device": "device",
         "allow_soft_placement": "soft_placement",
         "mode": "An executor says where a run is: leave it out.",
-        "distributed_spec": "An executor says where a run is: leave it out.",
+        "distributed_spec": (
+            "Executors of rlgraph.execution.distributed_tf read it; runs have an executor_spec: leave it out."
+        ),
         "ray_spec": "Executors of rlgraph.execution.ray read it; runs have an executor_spec: leave it out.",
         "gpu_spec": "Give 'device', such as cuda:0, or 'replicas'.",
         **dict.fromkeys(("disable_monitoring", "session_config", "log_device_placement"), _SESSIONS),
@@ -65,6 +67,11 @@ class ExecutionSpec:
         device_strategy: ``default``, or ``multi_device_sync``: every update splits its batch over the `replicas` and
             averages their gradients.
         replicas: devices that share the work under ``multi_device_sync``; one may be named several times.
+        learners: how many processes share the updates, each with its share of every batch.
+        collective: how they add up what they have: a registered name such as ``gloo``, or a mapping with it as ``type``
+            and, say, ``timeout``, the seconds that a learner waits for the others. Under ``torchrun`` or ``horovodrun``
+            the processes are there, and `learners` need not be given.
+        launcher: what starts the other learners where nothing else has: ``processes`` of this machine, or ``ray``.
         choices: earlier decisions of a backend, to be repeated (see `Backend.choices`).
     """
 
@@ -82,6 +89,9 @@ class ExecutionSpec:
     soft_placement: bool = False
     device_strategy: str = "default"
     replicas: Sequence[str] = ()
+    learners: int = 1
+    collective: str | Mapping[str, Any] | None = None
+    launcher: str = "processes"
     choices: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,11 +128,29 @@ class ExecutionSpec:
                 f"given {self.act_on!r}. {nearest(str(self.act_on), ACT_ON)}", path="execution_spec.act_on"
             )
         self._check_devices()
+        self._check_learners()
         texts = isinstance(self.choices, Mapping) and all(
             isinstance(text, str) for pair in self.choices.items() for text in pair
         )
         if not texts:
             raise SpecError(f"expected name -> choice, given {self.choices!r}", path="execution_spec.choices")
+
+    def _check_learners(self) -> None:
+        number = self.learners
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise SpecError(f"expected an integer >= 1, given {number!r}", path="execution_spec.learners")
+        if number > 1 and self.collective is None:
+            raise SpecError(
+                f"{number} learners need a collective, for example {{'learners': {number}, 'collective': 'gloo'}}",
+                path="execution_spec.collective",
+            )
+        if not isinstance(self.collective, str | Mapping | None):
+            raise SpecError(
+                f"expected the name of a collective, or a mapping with 'type', given {self.collective!r}",
+                path="execution_spec.collective",
+            )
+        if not isinstance(self.launcher, str):
+            raise SpecError(f"expected a name, given {self.launcher!r}", path="execution_spec.launcher")
 
     def _check_devices(self) -> None:
         device_parts(self.device, "execution_spec.device")

@@ -7,13 +7,13 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from rlgraph.core.collectives import Collective
 from rlgraph.core.errors import CollectiveError
-from rlgraph.core.membership import Membership
+from rlgraph.core.membership import LEFT, Membership
 
 _Result = TypeVar("_Result")
 
@@ -33,6 +33,9 @@ class GroupCollective(Collective):
     Raises:
         CollectiveError: see `Membership`; or the subclass cannot start.
     """
+
+    #: Whether a process must join before anything in it uses the framework.
+    joins_first: ClassVar[bool] = False
 
     def __init__(self, rank: int, size: int, address: str, timeout: float):
         super().__init__(rank, size, address, timeout)
@@ -120,8 +123,12 @@ class GroupCollective(Collective):
         except Exception as error:
             self.membership.fault = self.membership.fault or f"{type(error).__name__}: {error}"
 
-    def close(self) -> None:
+    def leave(self, why: str) -> None:
+        """As `close`; the others are told why."""
         if os.getpid() == self._process and not self.membership.fault:
-            self.membership.fault = "it has left the group"
+            self.membership.fault = LEFT
             self._stop()
-            self.membership.close()
+            self.membership.close(why)
+
+    def close(self) -> None:
+        self.leave("")

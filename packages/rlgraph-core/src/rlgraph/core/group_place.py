@@ -13,11 +13,12 @@ from rlgraph.core.registry import registry
 from rlgraph.core.specs.specifiable import call_checked
 
 #: Seconds that a learner waits for the others.
-TIMEOUT = 120.0
+TIMEOUT = 300.0
 #: Overrides where learner 0 is reached, which a launcher of others does not say.
 ADDRESS = "RLGRAPH_GROUP_ADDRESS"
-#: A launcher's names of rank, size, host and port, and what to add to the port, which it may hold itself.
+#: A launcher's names of rank, size, host and port.
 _LAUNCHERS = {
+    "rlgraph": ("RLGRAPH_RANK", "RLGRAPH_SIZE", ADDRESS, ""),
     "horovodrun": (
         "HOROVOD_RANK",
         "HOROVOD_SIZE",
@@ -38,7 +39,7 @@ class Place:
 
 
 def place_from_environment(environment: Mapping[str, str] | None = None) -> Place | None:
-    """The place that ``torchrun`` or ``horovodrun`` gave this process; None: neither started it.
+    """The place that ``torchrun``, ``horovodrun`` or RLgraph itself gave this process; None: nothing did.
 
     Learners meet one port after that of the launcher, which it holds itself; ``RLGRAPH_GROUP_ADDRESS`` names another
     place, ``host:port``.

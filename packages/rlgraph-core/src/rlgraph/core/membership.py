@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 from rlgraph.core.errors import CollectiveError
 
+#: Why a learner is gone that closed its collective.
+LEFT = "it has left the group"
 #: Seconds between two beats.
 BEAT = 1.0
 #: First bytes of what is sent, so that a stranger on the port is told apart.
@@ -95,6 +97,16 @@ def unpack_all(message: bytes) -> list[bytes]:
         found.append(message[at + 8 : at + 8 + length])
         at += 8 + length
     return found
+
+
+def report_failure(rank: int, size: int, address: str, why: str) -> None:
+    """Tell learner 0, which may be waiting, that this learner will not come; nothing if nobody listens."""
+    host, _, port = address.rpartition(":")
+    with suppress(OSError):
+        line = _Line(socket.create_connection((host.strip("[]"), int(port)), 1.0))
+        line.socket.sendall(_MAGIC + _PLACE.pack(rank, size))
+        line.send(_ERROR, why.encode())
+        line.close()
 
 
 class Membership:
@@ -176,7 +188,7 @@ class Membership:
             if line.read(len(_MAGIC)) != _MAGIC:
                 return line.close()
             rank, size = _PLACE.unpack(line.read(_PLACE.size))
-            _, greeting = line.receive(1.0)
+            kind, greeting = line.receive(1.0)
         except (OSError, struct.error):
             return line.close()  # a stranger, or one that comes again
         if size != self.size or not rank < size:
@@ -184,6 +196,9 @@ class Membership:
             self._refuse(
                 f"learner {rank} was started for a group of {size}, learner 0 for one of {self.size}"
             )
+        if kind == _ERROR:
+            line.close()
+            self._refuse(f"learner {rank} could not start: {greeting.decode()}")
         if rank in greetings:
             self._lines[-1] = line
             self._refuse(f"two processes came as learner {rank}: each needs a rank of its own")
@@ -237,7 +252,7 @@ class Membership:
             while True:
                 kind, message = line.receive()
                 if kind == _LEAVE:
-                    why = message.decode() or "it has left the group"
+                    why = message.decode() or LEFT
                     break
                 self._hear(other, kind, message)
         except OSError:

@@ -48,6 +48,11 @@ class RandomStreams(dict[str, np.random.Generator]):
     def __missing__(self, name: str) -> np.random.Generator:
         return self.setdefault(name, np.random.default_rng(stream_seed(self._seed, name)))
 
+    def restart(self, seed: int | Sequence[int]) -> None:
+        """Begin all streams anew, of another seed."""
+        self._seed = RandomStreams(seed)._seed
+        self.set_state({})
+
     def get_state(self) -> dict[str, Any]:
         """The states of all streams so far by name, JSON-able; call it while nothing draws."""
         return {name: generator.bit_generator.state for name, generator in self.items()}

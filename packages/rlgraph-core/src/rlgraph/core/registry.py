@@ -1,5 +1,5 @@
 """The registry of plug-ins: backends, components, agents, environments, executors, engines, collectives,
-conformance suites.
+launchers of learners, conformance suites.
 
 A plug-in is an entry point of an installed distribution. Listing reads names only. A plug-in is imported when it is
 first used, and a broken one does not affect others. An entry point that needs an extra of its distribution names it in
@@ -35,6 +35,7 @@ GROUPS = {
     "rlgraph.executors": "executor",
     "rlgraph.engines": "engine",
     "rlgraph.collectives": "collective",
+    "rlgraph.launchers": "launcher",
     "rlgraph.conformance": "conformance suite",
 }
 
@@ -56,6 +57,7 @@ KNOWN_DISTRIBUTIONS = {
         "horovod": "rlgraph-dist",
         "tensorflow": "rlgraph-tf",
     },
+    "rlgraph.launchers": dict.fromkeys(("processes", "ray"), "rlgraph-dist"),
 }
 
 #: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.

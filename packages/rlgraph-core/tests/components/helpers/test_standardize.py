@@ -36,6 +36,17 @@ def test_weights(backend):
         test.test("standardize", values, none, expected_outputs=np.zeros((2, 2)))
 
 
+def test_columns(backend):
+    """Each is standardized on its own, as the test by hand; the last one has no items."""
+    columns = FloatBox(shape=(3,), add_batch_rank=True)
+    spaces = {"values": FLOATS, "columns": columns, "column_weights": columns}
+    test = ComponentTest(Standardize(), spaces, backend=backend)
+    given = [[1.0, 5.0, np.nan], [np.inf, 7.0, 2.0], [3.0, 9.0, 3.0]]
+    weights = [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [2.0, 1.0, 0.0]]
+    expected = [[-1.0, -1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    test.test("standardize_columns", given, weights, expected_outputs=expected, decimals=5)
+
+
 def test_mistakes():
     with pytest.raises(SpecError, match="standardize.epsilon: expected a number > 0"):
         Standardize(0.0)

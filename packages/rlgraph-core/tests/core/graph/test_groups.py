@@ -31,6 +31,7 @@ from rlgraph.core.graph import make_plan
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.passes.kept_tensors import kept_tensors
 from rlgraph.core.graph.plan import CollectiveStep, LoopStep, Segment
+from rlgraph.draw import draw
 from rlgraph.spaces import FloatBox, IntBox
 
 pytestmark = pytest.mark.filterwarnings("ignore:component (optimizer|line) is part of root")
@@ -131,6 +132,11 @@ def test_derivative_and_loss_are_one_call_between_two_segments():
     assert f"(v{loss.id}, v{derivatives.id},) = all_reduce(" in plan.source
 
 
+def test_drawings_show_sums():
+    text = draw(build(assemble(root_of(Root.step), SPACES, in_group=True), SPACES)).text()
+    assert "line.total -> all_reduce: float32[]" in text and "(gradients, all_reduce, _apply)" in text
+
+
 def test_a_loop_around_sums_runs_in_python_and_its_argument_is_converted_once():
     plan = plan_of(epochs)
     (around,) = plan.steps
@@ -204,7 +210,7 @@ def test_what_cannot_be_added_up():
     def derivatives(self, x):
         return all_reduce({"all": gradients(self.loss(x), self.line.variables())})
 
-    refused(derivatives, "only floats, or the result of gradients")
+    refused(derivatives, "what gradients.* returns is a sum over all learners already")
 
 
 def test_a_number_needs_a_group():
@@ -295,6 +301,23 @@ def test_another_method_is_refused(trainer):
                 call.result()
 
 
+def test_methods_in_another_order_are_refused(trainer):
+    executors = group_of(Root.step, Root.step, backend=trainer, other=Root.step)
+    rows = np.ones((2, 3), np.float32)
+    for method in ("run", "other"):
+        together(executors, method, [rows, rows])
+    with ThreadPoolExecutor(2) as pool:
+        calls = [
+            pool.submit(executor.execute, method, rows)
+            for executor, method in zip(executors, ("run", "other"), strict=True)
+        ]
+        for call in calls:
+            with pytest.raises(
+                CollectiveError, match=r"it adds up \w+, .* the same methods in the same order"
+            ):
+                call.result()
+
+
 def test_threads_of_a_learner_come_one_after_the_other(trainer):
     executors = group_of(epochs, epochs, backend=trainer)
     rows = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
@@ -306,14 +329,20 @@ def test_threads_of_a_learner_come_one_after_the_other(trainer):
     assert np.array_equal(first, second)
 
 
-def test_set_weights_waits_for_the_end_of_an_update(trainer):
+@pytest.mark.parametrize("flat", [False, True])
+def test_set_weights_waits_for_the_end_of_an_update(trainer, flat):
     executors = group_of(Root.step, Root.step, backend=trainer)
     rows = np.ones((2, 3), np.float32)
     together(executors, "run", [rows, rows])
     waits, comes = threading.Thread(target=executors[0].execute, args=("run", rows)), threading.Event()
 
+    weights = executors[0].flat_weights(["run"])
+
     def write():
-        executors[0].set_weights({"line/weights": np.full(3, 7.0)})
+        if flat:
+            weights.set({name: np.full_like(array, 7.0) for name, array in weights.get().items()})
+        else:
+            executors[0].set_weights({"line/weights": np.full(3, 7.0)})
         comes.set()
 
     waits.start()  # the other learner is not there yet

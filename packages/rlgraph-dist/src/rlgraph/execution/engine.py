@@ -121,7 +121,10 @@ class Engine(ABC):
 
     @abstractmethod
     def share(self, value: bytes) -> Any:
-        """Put a value where calls of all actors find it, sent once to each place; returns a reference."""
+        """Put a value where calls of all actors find it, sent once to each place; returns a reference.
+
+        A call that begins after a newer value was shared may get that one.
+        """
 
     @abstractmethod
     def fetch(self, reference: Any) -> Bytes:

@@ -111,6 +111,17 @@ class Executor(Worker):
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
         self._check(agent)
+        #: Learners of the group, of which each has its share of the actors, and the number of the first of this one's.
+        self.learners, self._first_actor = 1, 0
+        if agent.group is not None:
+            if self.takes_old_weights:
+                raise SpecError(
+                    f"learners of a group must take in the same steps between two updates, and {type(self).__name__} "
+                    "takes them whenever they come: use the executor 'sync_batch', or one learner",
+                    path="execution_spec.learners",
+                )
+            actors, self.learners = agent.group.share(actors, "actors"), agent.group.size
+            self._first_actor = agent.group.rank * actors
         experience = agent.learner.experience
         acts_on = agent.executor.backend.name if agent.acting == "backend" else "numpy"
         self._actor_spec = replace(agent.learner.spec, backend=acts_on)
@@ -246,10 +257,11 @@ class Executor(Worker):
 
             def make(number: int, incarnation: int) -> SamplerSpec:
                 return SamplerSpec(
-                    actor=self._actor_spec.of_actor(number, self.actors),
+                    actor=self._actor_spec.of_actor(self._first_actor + number, self.actors * self.learners),
                     **self._sampler_spec,
                     max_timesteps_per_episode=limit,
                     number=number,
+                    first=self._first_actor,
                     incarnation=incarnation,
                     begun=begun,
                 )
@@ -304,8 +316,11 @@ class Executor(Worker):
     def count(self, sample: Sample, schedule: RunSchedule) -> None:
         """Count the steps and episodes of a sample."""
         self.monitor.add(sample, self.agent.updates - sample.version)
-        schedule.done += sample.steps
-        self.timesteps += sample.steps
+        # All learners of a group count alike, rows that are no steps too.
+        alone = self.agent.group is None
+        steps = sample.steps if alone else self._sampler_spec["length"] * self.envs_per_actor * self.learners
+        schedule.done += steps
+        self.timesteps += steps
         self._count_replaced(sample)
         for episode_return, length in sample.episodes:
             self.episodes.record(episode_return, length)

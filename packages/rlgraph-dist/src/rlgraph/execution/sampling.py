@@ -39,6 +39,7 @@ class SamplerSpec:
         vectorization, options: see `rlgraph.environments.make_vector_env`.
         frameskip, max_timesteps_per_episode: see `rlgraph.workers.Worker`.
         number: of the actor.
+        first: number of the first actor of its learner, among those of all learners of a group.
         incarnation: how often it was started again.
         begun: steps that the agent had observed before.
         keeps_values: whether fragments have the values that acting knew; see `rlgraph.execution.values`.
@@ -54,6 +55,7 @@ class SamplerSpec:
     frameskip: int = 1
     max_timesteps_per_episode: int | None = None
     number: int = 0
+    first: int = 0
     incarnation: int = 0
     begun: int = 0
     keeps_values: bool = False
@@ -64,7 +66,7 @@ class SamplerSpec:
     @property
     def is_first(self) -> bool:
         """Whether it acts as the agent of a single process does: with the same environments and draws."""
-        return self.number == self.incarnation == self.begun == 0
+        return self.first == self.number == self.incarnation == self.begun == 0
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ class RemoteSampler(FragmentSampler):
             **spec.options,
         )
         root = spec.actor.seed
-        draws = None if spec.is_first else [root, spec.number, spec.incarnation, spec.begun]
+        draws = None if spec.is_first else [root, spec.first + spec.number, spec.incarnation, spec.begun]
         actor = (
             spec.actor.build(draw_seed=draws) if not spec.keeps_values else ValuingActor(spec.actor, draws)
         )
@@ -179,7 +181,7 @@ class RemoteSampler(FragmentSampler):
         self._ended: list[tuple[float, int]] = []
         self._dropped_steps = 0
         self.times = WorkTimes()
-        index = (spec.number << 16) + spec.incarnation
+        index = (spec.first + spec.number << 16) + spec.incarnation
         self.reset(root if spec.is_first else environment_seed(root, index, spec.begun))
 
     @timed

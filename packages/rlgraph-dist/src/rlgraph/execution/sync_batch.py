@@ -22,7 +22,7 @@ class SyncBatchExecutor(Executor):
         for sample in samples:
             self.count(sample, schedule)
         # The progress at which a single process takes its last step before the update.
-        agent.set_progress(schedule.fraction_at(schedule.done - self.num_envs))
+        agent.set_progress(schedule.fraction_at(schedule.done - self.num_envs * self.learners))
         self.learn_from(samples, schedule)
 
     def _round(self) -> list[Sample]:

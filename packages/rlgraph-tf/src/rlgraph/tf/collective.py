@@ -25,6 +25,8 @@ class TensorFlowCollective(GroupCollective):
     process can be in one such group.
     """
 
+    joins_first = True
+
     def greeting(self) -> bytes:
         """The port of this learner's server."""
         if context.context()._initialized:

@@ -56,6 +56,27 @@ class Standardize(Component):
         centered, squares = self._centered(values, total, number, weights)
         return self._scaled(centered, all_reduce(squares), number)
 
+    @rlgraph_api(must_be_complete=False)
+    def standardize_columns(self, columns: Any = None, column_weights: Any = None) -> Any:
+        """``[..., K] -> [..., K]``: as `standardize` of each column, with one sum over learners for all of them."""
+        if columns is None or column_weights is None:
+            return None
+        totals, numbers = all_reduce(self._parts(columns, column_weights))
+        centered, squares = self._columns_centered(columns, totals, numbers, column_weights)
+        return self._scaled(centered, all_reduce(squares), self._at_least_one(numbers))
+
+    @graph_fn(returns=2)
+    def _parts(self, ops: Any, columns: Any, weights: Any) -> Any:
+        """As `_part` of each column: ``[..., K], [..., K] -> [K], [K]``."""
+        counted = ops.astype(ops.astype(weights, "bool"), "float")
+        return _of_columns(ops, without_garbage(ops, columns, weights)), _of_columns(ops, counted)
+
+    @graph_fn(returns=2)
+    def _columns_centered(self, ops: Any, columns: Any, totals: Any, numbers: Any, weights: Any) -> Any:
+        """As `_centered` of each column: ``[..., K], [K], [K], [..., K] -> [..., K], [K]``."""
+        centered = without_garbage(ops, columns - totals / ops.maximum(numbers, 1.0), weights)
+        return centered, _of_columns(ops, ops.square(centered))
+
     @graph_fn(returns=2)
     def _sum(self, ops: Any, values: Any, weights: Any = None) -> Any:
         """The sum of the numbers, and how many they are: ``[B], [B] -> [], []``."""
@@ -84,3 +105,10 @@ class Standardize(Component):
     @graph_fn
     def _scaled(self, ops: Any, centered: Any, squares: Any, number: Any) -> Any:
         return centered / (ops.sqrt(squares / number) + self.epsilon)
+
+
+def _of_columns(ops: Any, values: Any) -> Any:
+    """The sums ``[K]`` of ``[..., K]``."""
+    for _ in range(len(values.shape) - 1):
+        values = ops.sum(values, axis=0)
+    return values

@@ -197,7 +197,7 @@ def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
         if weights is not None:
             arguments = {
                 name: self._without_garbage(value, weights)
-                if value is not None and name != "time_percentage"
+                if not (value is None or isinstance(value, bool) or name == "time_percentage")
                 else value
                 for name, value in arguments.items()
             }

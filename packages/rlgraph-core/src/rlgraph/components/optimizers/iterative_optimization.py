@@ -75,7 +75,12 @@ class IterativeOptimization(Component):
 
     @rlgraph_api
     def run(
-        self, step: Callable[..., Any], records: Any, computed: Any = None, time_percentage: Any = None
+        self,
+        step: Callable[..., Any],
+        records: Any,
+        computed: Any = None,
+        time_percentage: Any = None,
+        ahead: Callable[[Callable[[str], Any]], Mapping[str, Any]] | None = None,
     ) -> Any:
         """Call `step` on every minibatch.
 
@@ -87,6 +92,9 @@ class IterativeOptimization(Component):
             computed: further fields. What an update computes itself belongs here: the order of the records, drawn on
                 the host, then need not wait for it.
             time_percentage: passed to `step` if given.
+            ahead: ``ahead(columns)``, a function of wiring, computes fields of all minibatches before the first step.
+                ``columns(name)`` gives a field of one number per step with a further axis, the minibatches; so are the
+                fields that it returns, by name.
 
         Returns:
             The means ``[]`` of these numbers over the calls, by name, and ``num_updates [] (int64)``, how many there
@@ -110,11 +118,14 @@ class IterativeOptimization(Component):
         elif beginnings is not None:
             fields = self._in_parts(fields, beginnings)
         shared = () if time_percentage is None else (time_percentage,)
+        made = {} if ahead is None else ahead(lambda name: self._of_all(fields[name], order))
 
         def numbers_of(i: Any) -> dict[str, Any]:
             rows = self._minibatch(i, order)
-            cut = self._columns if self.sequences else self._rows
-            return self._checked(step(cut(fields, rows), *shared), _name_of(step))
+            minibatch = (self._columns if self.sequences else self._rows)(fields, rows)
+            columns = {name: self._column(each, i) for name, each in made.items()}
+            minibatch = {**minibatch, **columns} if columns else minibatch
+            return self._checked(step(minibatch, *shared), _name_of(step))
 
         number = self.num_epochs * self.num_minibatches
         if self.stop_if is None:
@@ -231,6 +242,18 @@ class IterativeOptimization(Component):
         if not space.has_batch_rank:
             raise mismatch(key, "a field with batch rank", repr(space))
         return ops.take(field, columns, axis=int(space.time_major))
+
+    @graph_fn(space_of="field")
+    def _of_all(self, ops: Any, space: Space, field: Any, order: Any) -> Any:
+        """The minibatches of a field side by side, ``[M, K]``, ``[T, M, K]`` or ``[M, T, K]``."""
+        axis = int(self.sequences and bool(space.time_major))
+        taken = ops.take(field, order, axis=axis)
+        number = self.num_epochs * self.num_minibatches
+        return ops.stack([taken[(slice(None),) * axis + (i,)] for i in range(number)], axis=-1)
+
+    @graph_fn
+    def _column(self, ops: Any, columns: Any, i: Any) -> Any:
+        return ops.take(columns, i, axis=-1)
 
     # Numbers.
 

@@ -75,7 +75,7 @@ class FlatWeights:
         if given != self.sizes:
             raise InputError(f"weights: expected {self.sizes} elements, given {given}")
         storage = self._guarded.storage
-        with self._guarded.locks.holding(self._groups, storage.mark_written):
+        with self._guarded.writing(self._groups):
             for name in self._groups:
                 memory = storage.borrow_group(name)
                 target = storage.read_group(name) if memory is None else memory

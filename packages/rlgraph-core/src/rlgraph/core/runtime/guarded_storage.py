@@ -5,6 +5,7 @@ There is one lock per group of variables, one per random stream, and one per com
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -65,6 +66,10 @@ class GuardedStorage:
     def groups(self) -> AbstractContextManager[Any]:
         """Keeps other threads from writing tensor variables."""
         return self.locks.holding(self.built.layout.groups)
+
+    def writing(self, groups: Iterable[str]) -> AbstractContextManager[Any]:
+        """Keeps other threads out of groups of tensor variables, and waits for the end of an update of learners."""
+        return self.locks.holding([LOCK, *groups], self.storage.mark_written)
 
     def everything(self) -> AbstractContextManager[Any]:
         """Keeps other threads out of all variables: for looking at, or replacing, many values at once.

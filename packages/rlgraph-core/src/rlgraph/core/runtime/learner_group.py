@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import groupby
@@ -21,6 +22,8 @@ from rlgraph.core.runtime.locks import Locks
 LOCK = "collective"
 #: Arrays of at most that many numbers are copied into one call: a call costs more.
 SMALL = 2**15
+#: The number of marks: sums of 256 of them are exact in single precision.
+MARKS = 2**16
 
 
 class LearnerGroup:
@@ -46,17 +49,21 @@ class LearnerGroup:
         return _Together(self._locks.holding([LOCK]), lambda: agree(self.collective, plan))
 
     def reduction(
-        self, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+        self, where: str, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
     ) -> Callable[..., Sequence[np.ndarray]]:
         """``f(*arrays, numbers=()) -> sums`` over all learners, divided by the sums of numbers [], at least 1.
 
-        Small arrays, and the numbers, are one call; a large flat one has its own and may be overwritten.
+        Small arrays, and the numbers, are one call; a large flat one has its own and may be overwritten. With the small
+        ones goes a mark of `where`, the same on all learners: a provider adds up whatever has equal sizes.
 
         Args:
+            where: what is added up.
             shapes: of the arrays.
             divided_by: for each of them the position of its number; None: it is not divided.
         """
-        all_reduce = self.collective.all_reduce
+        all_reduce, size = self.collective.all_reduce, self.collective.size
+        mark = zlib.crc32(where.encode()) % MARKS
+        marks = {np.dtype(kind): np.full(1, mark, kind) for kind in ("float32", "float64")}
         sizes = [math.prod(shape) for shape in shapes]
         large = [i for i, shape in enumerate(shapes) if sizes[i] > SMALL and len(shape) == 1]
         small, end, places = [i for i in range(len(shapes)) if i not in large], 0, list[slice]()
@@ -73,8 +80,10 @@ class LearnerGroup:
         def reduce(*arrays: np.ndarray, numbers: Sequence[np.ndarray] = ()) -> Sequence[np.ndarray]:
             sums: list[Any] = list(arrays)
             if small or numbers:
-                parts = [*[arrays[i].reshape(-1) for i in small], *[number.reshape(-1) for number in numbers]]
-                flat = all_reduce(np.concatenate(parts))
+                parts = [array.reshape(-1) for array in (*[arrays[i] for i in small], *numbers)]
+                flat = all_reduce(np.concatenate([*parts, marks[parts[0].dtype]]))
+                if flat[-1] != size * mark:
+                    raise self._parted(where)
                 for run, by in runs:
                     flat[run] /= max(flat[end + by], 1.0)
                 for i, place in zip(small, places, strict=True):
@@ -86,6 +95,12 @@ class LearnerGroup:
             return sums
 
         return reduce
+
+    def _parted(self, where: str) -> CollectiveError:
+        return CollectiveError(
+            f"learner {self.collective.rank}: it adds up {where}, and another learner of the group of "
+            f"{self.collective.size} something else: all must call the same methods in the same order"
+        )
 
 
 class _Together:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import threading
 
 from rlgraph.core import RLGraphError
 from rlgraph.execution.distributed_tf.worker import serve, work
@@ -23,13 +25,19 @@ def main() -> int:
     try:
         if options.learner is None:
             serve(options.cluster, options.index, options.connect_timeout)
-        elif not work(options.learner, options.number, options.connect_timeout):
-            print(f"the learner at {options.learner} is gone", file=sys.stderr)
-            return 1
+        else:
+            threading.Thread(target=_end_with_learner, daemon=True).start()
+            work(options.learner, options.number, options.connect_timeout)
     except RLGraphError as error:
         print(error, file=sys.stderr)
         return 2
     return 0
+
+
+def _end_with_learner() -> None:
+    """End this process when the one that started it ends, which holds the other end of a pipe."""
+    sys.stdin.buffer.read()
+    os._exit(1)
 
 
 if __name__ == "__main__":

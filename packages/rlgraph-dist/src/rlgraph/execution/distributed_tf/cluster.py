@@ -36,6 +36,8 @@ class Cluster:
         Raises:
             SpecError: it is something else.
         """
+        if isinstance(spec, Cluster):
+            return spec
         if isinstance(spec, str | Path):
             try:
                 spec = json.loads(Path(spec).read_text())
@@ -111,6 +113,6 @@ def answers(address: str, timeout: float) -> bool:
 
 
 def free_address() -> str:
-    """An address of this machine that nobody else uses, reachable from this machine only."""
+    """An address of this machine that nobody uses."""
     with listen("127.0.0.1:0", "cluster") as probe:
         return f"127.0.0.1:{probe.getsockname()[1]}"

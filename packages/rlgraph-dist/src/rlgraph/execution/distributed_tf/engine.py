@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -26,8 +27,12 @@ from rlgraph.execution.engine import ActorDied, ActorFault, Bytes, Demand, Engin
 
 #: Seconds between two looks at the workers.
 _INTERVAL = 0.5
-#: Numbers of local workers; they are never used again, since servers are.
-_numbers = itertools.count()
+#: Numbers of workers that are processes of this machine. No number is used twice, since the server stays.
+_worker_numbers = itertools.count()
+#: The address of this process's server, where no cluster is given.
+_local_address = cache(free_address)
+#: The reference to the value that was shared last.
+_SHARED = object()
 
 
 class DistributedTFEngine(Engine):
@@ -114,7 +119,7 @@ class DistributedTFEngine(Engine):
 
     def _take_place(self) -> Place:
         if self._cluster is None:
-            return LocalProcess(next(_numbers), self._address, self._timeout)
+            return LocalProcess(next(_worker_numbers), self._address, self._timeout)
         taken = {actor.place.number for actor in self._actors.values()}
         index = next(i for i in range(len(self._tasks)) if i not in taken)
         return Task(index, self._tasks[index], self._timeout)
@@ -204,25 +209,12 @@ class DistributedTFEngine(Engine):
     def close(self) -> None:
         for actor in list(self._actors.values()):
             self.kill(actor)
-        for number in range(len(self._tasks)):
-            self._board.give(number, pack_message({"number": -1}, {}))
+        for number, address in enumerate(self._tasks):
+            if answers(address, 1.0):  # else it would end the worker of a later run
+                self._board.give(number, pack_message({"number": -1}, {}))
         self._board.close_answers()
         self._reader.join()
         self._board.close()
-
-
-#: The reference to the value that was shared last.
-_SHARED = object()
-
-
-def _local_address() -> str:
-    """The address of this process's own server."""
-    global _own_address
-    _own_address = _own_address or free_address()
-    return _own_address
-
-
-_own_address = ""
 
 
 @dataclass(eq=False)

@@ -37,7 +37,7 @@ class _TakesDistributedSpec(Executor):
             cluster, job, index = task_of(execution.pop("distributed_spec"))
             options["engine"] = {"type": "distributed_tf", "cluster": cluster}
             if job != "learner":
-                self._worker = Cluster.from_spec(cluster), index
+                self._worker = cluster, index
             agent = {**agent, "execution_spec": execution}
         super().__init__(agent, env_spec, **options)
 
@@ -51,8 +51,8 @@ class _TakesDistributedSpec(Executor):
         return serve(*self._worker)
 
 
-def task_of(spec: Any) -> tuple[Any, str, int]:
-    """Cluster document, job and index of a `distributed_spec`.
+def task_of(spec: Any) -> tuple[Cluster, str, int]:
+    """Cluster, job and index of a `distributed_spec`.
 
     Raises:
         SpecError: it is something else.
@@ -70,7 +70,7 @@ def task_of(spec: Any) -> tuple[Any, str, int]:
         raise SpecError(f"expected 'learner' or {cluster.job!r}, given {job!r}", path=f"{_PATH}.job")
     if job != "learner":
         cluster.worker(index, f"{_PATH}.task_index")
-    return spec["cluster_spec"], job, index
+    return cluster, job, index
 
 
 class SyncBatchExecutor(_TakesDistributedSpec, sync_batch.SyncBatchExecutor):

@@ -61,7 +61,7 @@ class LocalProcess(Place):
         self._process = subprocess.Popen(
             command,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # the worker ends when it is closed, so with this process
             stdout=self._output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -82,7 +82,7 @@ class LocalProcess(Place):
 
     def end(self) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()
         self._output.close()
 
 

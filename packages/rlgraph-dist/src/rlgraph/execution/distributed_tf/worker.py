@@ -25,7 +25,7 @@ from rlgraph.execution.host import Host
 _log = logging.getLogger(__name__)
 
 #: Seconds after which an operation that waits looks whether the learner is still there.
-PATIENCE = 20.0
+PATIENCE = 8.0
 #: Kinds of answers.
 RESULT, FAULT = 0, 1
 
@@ -68,10 +68,10 @@ def work(learner: str, number: int, connect_timeout: float) -> bool:
         while header_of(ticket := _patiently(next_ticket, learner))["number"] >= 0:
             _be(session, ticket, learner)
         return True
-    except board.Gone:
+    except (*board.Gone, *board.Closed):
         return False
     finally:
-        with suppress(*board.Gone):
+        with suppress(*board.Gone, *board.Closed, board.TimedOut):
             session.close()
 
 

@@ -61,9 +61,7 @@ def infer_collective(node: Collective, value: Value, number: Value) -> tuple[tup
     for path, leaf in () if isinstance(value, GradientList) else leaves(value):
         where = f"{label(node)}(value{''.join(f'[{key!r}]' for key in path)})"
         if not (isinstance(leaf, TensorSpec) and leaf.is_float):
-            raise BuildError(
-                f"{where}: only floats, or the result of gradients(...) alone, are added up, given {describe(leaf)}"
-            )
+            raise BuildError(f"{where}: only floats are added up, given {describe(leaf)}")
         if not all(isinstance(size, int) for size in leaf.shape):
             raise BuildError(
                 f"{where}: learners may differ in a size of {leaf}: add it up over that axis first, ops.sum(...)"
@@ -82,7 +80,7 @@ def differentiate_shares(graph: ComponentGraph) -> ComponentGraph:
     """`graph` in which every derivative of a group is taken of the learner's own part of the loss.
 
     Raises:
-        BuildError: the loss is not a sum over all learners.
+        BuildError: the loss is not a sum over all learners, or derivatives are added up twice.
     """
     sums = {id_: node for id_, node in graph.nodes.items() if isinstance(node, Collective)}
     of_loss: dict[int, Collective] = {}
@@ -91,6 +89,9 @@ def differentiate_shares(graph: ComponentGraph) -> ComponentGraph:
             derivative = graph.nodes[id_]
             if isinstance(derivative, Gradients):
                 of_loss[id_] = of_loss[node.id] = _sum_of(derivative, sums)
+    for node in sums.values():
+        if not producers(node.value).isdisjoint(of_loss.keys() & sums.keys()):
+            raise BuildError(f"{label(node)}: what gradients(...) returns is a sum over all learners already")
 
     def changed(node: Node) -> Node:
         if isinstance(node, Gradients) and node.id in of_loss:

@@ -1,4 +1,4 @@
-"""The processes of a program's actors and shards on Ray, found by their names."""
+"""The processes of a program's actors and shards, found by their names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import psutil
 
-NAME = "ray::_RayHost"
+#: What is in their command lines, on Ray and on distributed TensorFlow.
+NAMES = ("ray::_RayHost", "rlgraph.execution.distributed_tf --learner")
 
 
 def hosts() -> list[int]:
@@ -14,7 +15,8 @@ def hosts() -> list[int]:
     began: dict[int, float] = {}
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # it ended meanwhile
-            if process.cmdline()[:1] and process.cmdline()[0].startswith(NAME):
+            command = " ".join(process.cmdline())
+            if any(name in command for name in NAMES):
                 began[process.pid] = process.create_time()
     return sorted(began, key=lambda number: (began[number], number))
 

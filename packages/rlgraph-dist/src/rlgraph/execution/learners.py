@@ -1,0 +1,112 @@
+"""Learners of a group as processes of this machine, started and watched."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rlgraph.core.group_place import ADDRESS, place_from_environment
+from rlgraph.core.membership import report_failure
+from rlgraph.execution.host import packed, unpacked
+
+#: Bytes of the end of a learner's output that are shown.
+_SHOWN = 2000
+#: Seconds that learners have to end by themselves.
+_GRACE = 5.0
+
+
+class ProcessLauncher:
+    """Starts the learners 1, 2 ... of a group in processes of their own.
+
+    They end when learner 0 leaves the group or dies. Ctrl-C reaches learner 0 alone.
+    """
+
+    def __init__(self) -> None:
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._folder = Path(tempfile.mkdtemp(prefix="rlgraph-learners-"))
+        self._is_over = threading.Event()
+
+    def start(self, make: Callable[[], Any], size: int) -> str:
+        """Start all but learner 0; returns the address at which they will look for it.
+
+        Args:
+            make: what each runs, see `rlgraph.execution.host.packed`.
+            size: number of learners.
+
+        Raises:
+            SpecError: it cannot be sent to another process.
+        """
+        message = self._folder / "learner"
+        message.write_bytes(packed(make, "agent"))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        for rank in range(1, size):
+            with open(self._log(rank), "wb") as log:
+                self._processes[rank] = subprocess.Popen(
+                    [sys.executable, "-m", "rlgraph.execution.learners", str(message)],
+                    env={**os.environ, **place_of(rank, size, address)},
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            watcher = threading.Thread(target=self._watch, args=(rank, size, address), daemon=True)
+            watcher.start()
+        return address
+
+    def _log(self, rank: int) -> Path:
+        return self._folder / f"{rank}.log"
+
+    def _watch(self, rank: int, size: int, address: str) -> None:
+        """A learner that ends before it has joined is reported to learner 0, which waits for it."""
+        status = self._processes[rank].wait()
+        if status and not self._is_over.is_set():
+            report_failure(rank, size, address, f"its process ended with status {status}")
+
+    def stop(self) -> str:
+        """End all learners; returns how those have ended that failed, and what they printed last."""
+        self._is_over.set()
+        said = []
+        for rank, process in self._processes.items():
+            try:
+                process.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            printed = self._log(rank).read_bytes()[-_SHOWN:].decode(errors="replace").strip()
+            if process.returncode:
+                said.append(f"learner {rank} ended with status {process.returncode}. {printed}".strip())
+        for file in self._folder.iterdir():
+            file.unlink()
+        self._folder.rmdir()
+        return "\n".join(said)
+
+
+def place_of(rank: int, size: int, address: str) -> dict[str, str]:
+    """What a learner's environment says of its place."""
+    return {"RLGRAPH_RANK": str(rank), "RLGRAPH_SIZE": str(size), ADDRESS: address}
+
+
+def run(message: bytes) -> int:
+    """Be the learner that a message describes, at the place that the environment says; its exit status."""
+    try:
+        unpacked(message)()
+    except Exception as error:
+        traceback.print_exc()
+        if (place := place_from_environment()) is not None:
+            report_failure(place.rank, place.size, place.address, f"{type(error).__name__}: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(Path(sys.argv[1]).read_bytes()))
