@@ -170,10 +170,11 @@ class Lying(InProcessEngine):
 
     def result(self, call):
         facts, body = super().result(call)
-        self.results += 1
-        return json.dumps(
-            {**json.loads(facts), **self.changes}
-        ).encode() if self.results == 5 else facts, body
+        if b'"origin"' in facts:
+            self.results += 1
+            if self.results == 5:
+                facts = json.dumps({**json.loads(facts), **self.changes}).encode()
+        return facts, body
 
 
 @pytest.mark.parametrize("changes", [{"origin": [99, 0, 1]}, {"origin": [0, 0, 9]}, {"steps": 10**6}])

@@ -81,7 +81,7 @@ def test_too_little_room_is_told_before_anything_starts(engine):
         match=r"executor_spec.actors: expected 3 CPUs, 3 for 3 actors; the cluster has 2, of which [\d.]+ are free",
     ):
         executor.execute(steps=100)
-    assert not hosts()
+    assert all_ended()
     second = RayEngine(gpus_per_actor=0.5)
     with pytest.raises(SpecError, match=r"expected 1 GPUs, 1 for 2 actors; the cluster has 0, of which 0"):
         second.check_room(Demand(2, 0))

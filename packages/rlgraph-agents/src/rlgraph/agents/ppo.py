@@ -92,7 +92,7 @@ class PPO(ActorCritic):
             time_percentage,
             weights=records["weights"],
             policy_advantages=records.get("policy_advantages"),
-            standardized=in_group(),
+            standardized=in_group() or None,
         )
         return self.descend(losses, records, time_percentage)
 

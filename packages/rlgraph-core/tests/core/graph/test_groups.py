@@ -115,6 +115,10 @@ def refused(wiring, match, error=BuildError, spaces=SPACES):
         plan_of(wiring, spaces)
 
 
+def twice(self, x):
+    return self.step(x), self.step(x)
+
+
 def epochs(self, x):
     return loop(3, lambda i: (None, self.step(x)), collect=True)[1]
 
@@ -276,13 +280,10 @@ def together(executors, method, rows):
 
 
 def test_other_collectives_are_refused_before_the_first(trainer):
-    def twice(self, x):
-        return self.step(x), self.step(x)
-
     executors = group_of(Root.step, twice, backend=trainer)
     with pytest.raises(
         CollectiveError,
-        match=r"differ in collective 2 of 'run': learner 0: nothing more; learner 1: all_reduce of",
+        match=r"differ in collective 2 of the API method 'run': learner 0: nothing more; learner 1: all_reduce of",
     ):
         together(executors, "run", [np.ones((2, 3))] * 2)
 
@@ -302,7 +303,7 @@ def test_another_method_is_refused(trainer):
 
 
 def test_methods_in_another_order_are_refused(trainer):
-    executors = group_of(Root.step, Root.step, backend=trainer, other=Root.step)
+    executors = group_of(Root.step, Root.step, backend=trainer, other=twice)
     rows = np.ones((2, 3), np.float32)
     for method in ("run", "other"):
         together(executors, method, [rows, rows])
@@ -313,7 +314,7 @@ def test_methods_in_another_order_are_refused(trainer):
         ]
         for call in calls:
             with pytest.raises(
-                CollectiveError, match=r"it adds up \w+, .* the same methods in the same order"
+                CollectiveError, match=r"it runs the API method '\w+', .* the same methods in the same order"
             ):
                 call.result()
 

@@ -106,8 +106,9 @@ class TfBackend(Backend):
         """Whether to compile a program: by the recorded choice, the user's setting, or the rule."""
         key = f"compile:{name}"
         if key not in self.choices:
-            wanted = self.execution.compile is not True or receives_derivatives(plan, segment)
-            reason = compilation.why_not(concrete, wanted=wanted, processor=not self.gpus)
+            wanted = self.execution.compile is not True
+            cut = bool(plan.collectives) or receives_derivatives(plan, segment)
+            reason = compilation.why_not(concrete, wanted=wanted, cut=cut, processor=not self.gpus)
             if devices.is_placed(plan):
                 reason = "devices are given"
             self.choices[key] = f"{compilation.PLAIN} ({reason})" if reason else compilation.COMPILED

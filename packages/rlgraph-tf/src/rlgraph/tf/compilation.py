@@ -40,13 +40,14 @@ _REFUSALS = (
 )
 
 
-def why_not(concrete: Any, *, wanted: bool, processor: bool) -> str | None:
+def why_not(concrete: Any, *, wanted: bool, processor: bool, cut: bool = False) -> str | None:
     """Why a program is not compiled; None if it is.
 
     Args:
         concrete: its ConcreteFunction.
         wanted: the user named it, so it is compiled even without a gain.
         processor: it runs on a CPU.
+        cut: it is a part of what would be one program, with products elsewhere.
     """
     kinds = set(_operation_types(concrete))
     for kind in UNFIT.keys() & kinds:
@@ -55,7 +56,7 @@ def why_not(concrete: Any, *, wanted: bool, processor: bool) -> str | None:
         return None
     if processor and any(kind.startswith(CONVOLUTIONS) for kind in kinds):
         return "convolutions"
-    return None if kinds & PRODUCTS else "no matrix products"
+    return None if cut or kinds & PRODUCTS else "no matrix products"
 
 
 def _operation_types(concrete: Any) -> Iterator[str]:

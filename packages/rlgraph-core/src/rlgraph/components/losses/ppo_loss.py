@@ -93,7 +93,7 @@ class PPOLoss(PolicyGradientLoss):
         time_percentage: Any = None,
         weights: Any = None,
         policy_advantages: Any = None,
-        standardized: bool = False,
+        standardized: bool | None = None,
     ) -> Any:
         """``{"loss", "policy_loss", "value_loss", "entropy", "kl", "clip_fraction"}``, each ``[B]``.
 
@@ -111,7 +111,7 @@ class PPOLoss(PolicyGradientLoss):
             weights: of the items [B]; advantages are standardized over those above 0.
             policy_advantages: those of the policy's part, standardized over a larger batch for example [B]; default:
                 `advantages`.
-            standardized: whether these have mean 0 and deviation 1 already.
+            standardized: True if these have mean 0 and deviation 1 already.
         """
         acted = advantages if policy_advantages is None else policy_advantages
         if standardized:

@@ -22,8 +22,6 @@ from rlgraph.core.runtime.locks import Locks
 LOCK = "collective"
 #: Arrays of at most that many numbers are copied into one call: a call costs more.
 SMALL = 2**15
-#: The number of marks: sums of 256 of them are exact in single precision.
-MARKS = 2**16
 
 
 class LearnerGroup:
@@ -36,34 +34,46 @@ class LearnerGroup:
 
     def __init__(self, collective: Collective, locks: Locks):
         self.collective, self._locks = collective, locks
+        #: What the plans do that all learners have, as `_lines` says.
+        self._agreed: set[str] = set()
 
     def together(self, plan: Plan) -> AbstractContextManager[Any]:
         """What a whole plan with collectives runs in: no other such plan, and no writer of weights, beside it.
 
-        Before the first call the learners compare their collectives, since a provider may add up arrays that do not
-        belong together without a word.
+        Before its first run the learners compare their collectives, and where there are several such plans before every
+        run which one it is: a provider adds up whatever has equal sizes, and may abort the process where sizes differ.
 
         Raises:
-            CollectiveError: theirs differ; names the first difference.
+            CollectiveError: they differ; names the first difference.
         """
-        return _Together(self._locks.holding([LOCK]), lambda: agree(self.collective, plan))
+        lines = [f"the API method {plan.name!r}", *_lines(plan, plan.steps)]
+        return _Together(self._locks.holding([LOCK]), lambda: self._meet(lines))
+
+    def _meet(self, lines: Sequence[str]) -> None:
+        digest = json.dumps(lines)
+        if digest not in self._agreed:
+            agree(self.collective, lines)
+            self._agreed.add(digest)
+        elif len(self._agreed) > 1:
+            mark = float(zlib.crc32(digest.encode()))
+            if self.collective.all_reduce(np.full(1, mark)) != self.collective.size * mark:
+                raise CollectiveError(
+                    f"learner {self.collective.rank}: it runs {lines[0]}, and another learner of the group of "
+                    f"{self.collective.size} something else: all must call the same methods in the same order"
+                )
 
     def reduction(
-        self, where: str, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+        self, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
     ) -> Callable[..., Sequence[np.ndarray]]:
         """``f(*arrays, numbers=()) -> sums`` over all learners, divided by the sums of numbers [], at least 1.
 
-        Small arrays, and the numbers, are one call; a large flat one has its own and may be overwritten. With the small
-        ones goes a mark of `where`, the same on all learners: a provider adds up whatever has equal sizes.
+        Small arrays, and the numbers, are one call; a large flat one has its own and may be overwritten.
 
         Args:
-            where: what is added up.
             shapes: of the arrays.
             divided_by: for each of them the position of its number; None: it is not divided.
         """
-        all_reduce, size = self.collective.all_reduce, self.collective.size
-        mark = zlib.crc32(where.encode()) % MARKS
-        marks = {np.dtype(kind): np.full(1, mark, kind) for kind in ("float32", "float64")}
+        all_reduce = self.collective.all_reduce
         sizes = [math.prod(shape) for shape in shapes]
         large = [i for i, shape in enumerate(shapes) if sizes[i] > SMALL and len(shape) == 1]
         small, end, places = [i for i in range(len(shapes)) if i not in large], 0, list[slice]()
@@ -81,9 +91,7 @@ class LearnerGroup:
             sums: list[Any] = list(arrays)
             if small or numbers:
                 parts = [array.reshape(-1) for array in (*[arrays[i] for i in small], *numbers)]
-                flat = all_reduce(np.concatenate([*parts, marks[parts[0].dtype]]))
-                if flat[-1] != size * mark:
-                    raise self._parted(where)
+                flat = all_reduce(np.concatenate(parts))
                 for run, by in runs:
                     flat[run] /= max(flat[end + by], 1.0)
                 for i, place in zip(small, places, strict=True):
@@ -96,24 +104,15 @@ class LearnerGroup:
 
         return reduce
 
-    def _parted(self, where: str) -> CollectiveError:
-        return CollectiveError(
-            f"learner {self.collective.rank}: it adds up {where}, and another learner of the group of "
-            f"{self.collective.size} something else: all must call the same methods in the same order"
-        )
-
 
 class _Together:
-    def __init__(self, lock: AbstractContextManager[Any], agree: Callable[[], None]):
-        self._lock, self._agree, self._agreed = lock, agree, False
+    def __init__(self, lock: AbstractContextManager[Any], meet: Callable[[], None]):
+        self._lock, self._meet = lock, meet
 
     def __enter__(self) -> None:
         self._lock.__enter__()
-        if self._agreed:
-            return
         try:
-            self._agree()
-            self._agreed = True
+            self._meet()
         except BaseException:
             self._lock.__exit__(None, None, None)
             raise
@@ -122,13 +121,16 @@ class _Together:
         self._lock.__exit__(*error)
 
 
-def agree(collective: Collective, plan: Plan) -> None:
+def agree(collective: Collective, lines: Sequence[str]) -> None:
     """Check that all learners run the same collectives in the same order.
+
+    Args:
+        collective: how the learner reaches the others.
+        lines: the name of its plan, and its collectives.
 
     Raises:
         CollectiveError: they do not; names the first difference and who has it.
     """
-    lines = [f"the API method {plan.name!r}", *_lines(plan, plan.steps)]
     messages = collective.all_gather(json.dumps(lines).encode())
     if all(message == messages[0] for message in messages):
         return
@@ -140,7 +142,7 @@ def agree(collective: Collective, plan: Plan) -> None:
     shown = "; ".join(
         f"learner{'s' * (len(ranks) > 1)} {', '.join(ranks)}: {line}" for line, ranks in given.items()
     )
-    what = f"collective {place} of {plan.name!r}" if place else "the program"
+    what = f"collective {place} of {lines[0]}" if place else "the program"
     raise CollectiveError(
         f"the learners of the group of {collective.size} differ in {what}: {shown}. All must have the same "
         "specification, and call the same methods in the same order"

@@ -104,12 +104,11 @@ class LearnerGroup(Protocol):
         """What a whole plan with collectives runs in: alone in this learner, on all learners."""
 
     def reduction(
-        self, where: str, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+        self, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
     ) -> Callable[..., Sequence[np.ndarray]]:
         """``f(*arrays, numbers=()) -> sums`` over all learners.
 
         Args:
-            where: what is added up; the same on all learners.
             shapes: of the arrays.
             divided_by: for each of them the position of the number by whose sum its sum is divided.
         """
@@ -240,8 +239,7 @@ class _Steps:
                 made.append(function.local(leaf))
                 given.append(_driver_expression(self.plan, descend(node.value, leaf.path), function))
                 divided_by.append(by)
-        where = f"{self.plan.name}, {', '.join(f'{label(n)} {n.id}' for n in step.nodes)}"
-        reduction = _shown if self.group is None else self.group.reduction(where, shapes, divided_by)
+        reduction = _shown if self.group is None else self.group.reduction(shapes, divided_by)
         if numbers:
             given.append(f"numbers={literal(tuple, list(enumerate(map(function.local, numbers))))}")
         call = f"{function.bind('all_reduce', reduction)}({', '.join(given)})"
