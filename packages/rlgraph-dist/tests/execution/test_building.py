@@ -63,7 +63,7 @@ def test_what_takes_too_long_and_what_fails_are_told_apart():
 @pytest.mark.skipif(find_spec("horovod") is not None, reason="Horovod is installed")
 def test_a_missing_horovod_is_said_with_what_builds_it():
     from rlgraph.core import CollectiveError, PluginError
-    from rlgraph.core.group_place import Place, make_collective
+    from rlgraph.core.collectives.place import Place, make_collective
     from rlgraph.execution.horovod.collective import HorovodCollective
 
     with pytest.raises(

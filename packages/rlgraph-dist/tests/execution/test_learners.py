@@ -17,7 +17,7 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.agents.group import Group
 from rlgraph.core import CollectiveError, ExecutionSpec, SpecError, memory_group, registry
-from rlgraph.core.membership import Beat
+from rlgraph.core.collectives.membership import Beat
 from rlgraph.environments import make_environment
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
 from rlgraph.runs import resume, train

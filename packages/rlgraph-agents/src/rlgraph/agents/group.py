@@ -20,7 +20,7 @@ from rlgraph.core import (
     default_backend,
     registry,
 )
-from rlgraph.core.group_place import (
+from rlgraph.core.collectives.place import (
     TIMEOUT,
     Place,
     collective_class,

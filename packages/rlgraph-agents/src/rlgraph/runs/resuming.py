@@ -11,7 +11,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
-from rlgraph.core.group_place import place_from_environment
+from rlgraph.core.collectives.place import place_from_environment
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config, without_learners

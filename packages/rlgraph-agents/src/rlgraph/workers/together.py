@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.core import CollectiveError
-from rlgraph.core.membership import LEFT
+from rlgraph.core.collectives.membership import LEFT
 
 if TYPE_CHECKING:
     from rlgraph.workers.worker import Worker

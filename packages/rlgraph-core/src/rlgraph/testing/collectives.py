@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.collectives import Collective
+from rlgraph.core.collectives.place import Place, collective_class, make_collective
 from rlgraph.core.errors import CollectiveError
-from rlgraph.core.group_place import Place, collective_class, make_collective
 from rlgraph.testing.conformance import Outcome
 
 #: Numbers of the arrays that are added up; the last is the size of a large network.

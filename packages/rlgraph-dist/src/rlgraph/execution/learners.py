@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core.group_place import ADDRESS, place_from_environment
-from rlgraph.core.membership import report_failure
+from rlgraph.core.collectives.membership import report_failure
+from rlgraph.core.collectives.place import ADDRESS, place_from_environment
 from rlgraph.execution.host import packed, unpacked
 
 #: Bytes of the end of a learner's output that are shown.

@@ -12,7 +12,7 @@ from tensorflow.core.protobuf import tensorflow_server_pb2
 from tensorflow.python.eager import context
 
 from rlgraph.core import CollectiveError
-from rlgraph.core.group_collective import GroupCollective
+from rlgraph.core.collectives import GroupCollective
 
 _LEADER = "/job:worker/replica:0/task:0"
 _GROUP = 1

@@ -10,7 +10,7 @@ import torch
 import torch.distributed
 
 from rlgraph.core import CollectiveError
-from rlgraph.core.group_collective import GroupCollective
+from rlgraph.core.collectives import GroupCollective
 
 #: Without types: what is used of it is not declared as exported.
 dist: Any = torch.distributed

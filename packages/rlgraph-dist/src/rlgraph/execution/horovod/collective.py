@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import CollectiveError
-from rlgraph.core.group_collective import GroupCollective
+from rlgraph.core.collectives import GroupCollective
 from rlgraph.execution.horovod.halves import HALVES, Sum
 
 _BUILD = "python -m rlgraph.execution.horovod.build"

@@ -11,9 +11,9 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from rlgraph.core.collectives import Collective
+from rlgraph.core.collectives.collective import Collective
+from rlgraph.core.collectives.membership import LEFT, Membership
 from rlgraph.core.errors import CollectiveError
-from rlgraph.core.membership import LEFT, Membership
 
 _Result = TypeVar("_Result")
 
@@ -21,8 +21,8 @@ _Result = TypeVar("_Result")
 class GroupCollective(Collective):
     """A collective that leaves to its subclass how arrays are added up, and does the rest.
 
-    Who came, who is lost and who is late is found out over connections of its own (`rlgraph.core.membership`), which
-    also carry the messages of `all_gather`. One call runs at a time; others of this process wait.
+    Who came, who is lost and who is late is found out over connections of its own (`membership`), which also
+    carry the messages of `all_gather`. One call runs at a time; others of this process wait.
 
     Args:
         rank, size, address, timeout: see `Collective`.

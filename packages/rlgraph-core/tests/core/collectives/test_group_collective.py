@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from rlgraph.core import CollectiveError, SpecError, registry
-from rlgraph.core.group_collective import GroupCollective
-from rlgraph.core.group_place import Place, make_collective, place_from_environment
+from rlgraph.core.collectives.group_collective import GroupCollective
+from rlgraph.core.collectives.place import Place, make_collective, place_from_environment
 from rlgraph.testing.collectives import free_address
 
 

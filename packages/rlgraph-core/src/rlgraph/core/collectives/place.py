@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rlgraph.core.collectives import Collective
+from rlgraph.core.collectives.collective import Collective
 from rlgraph.core.errors import CollectiveError, SpecError
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.specifiable import call_checked
