@@ -70,8 +70,10 @@ class ProcessLauncher:
     def _watch(self, rank: int, size: int, address: str) -> None:
         """A learner that ends before it has joined is reported to learner 0, which waits for it."""
         status = self._processes[rank].wait()
-        if status and not self._is_over.is_set():
-            report_failure(rank, size, address, f"its process ended with status {status}")
+        why = f"its process ended with status {status}"
+        # Learner 0 may not listen yet: it imports a framework first.
+        while status and not self._is_over.is_set() and not report_failure(rank, size, address, why):
+            self._is_over.wait(0.2)
 
     def stop(self) -> str:
         """End all learners; returns how those have ended that failed, and what they printed last."""

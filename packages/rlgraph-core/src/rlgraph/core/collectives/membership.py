@@ -102,14 +102,16 @@ def unpack_all(message: bytes) -> list[bytes]:
     return found
 
 
-def report_failure(rank: int, size: int, address: str, why: str) -> None:
-    """Tell learner 0, which may be waiting, that this learner will not come; nothing if nobody listens."""
+def report_failure(rank: int, size: int, address: str, why: str) -> bool:
+    """Tell learner 0, which may be waiting, that this learner will not come; whether somebody listened."""
     host, _, port = address.rpartition(":")
-    with suppress(OSError):
-        line = _Line(socket.create_connection((host.strip("[]"), int(port)), 1.0))
-        line.socket.sendall(_MAGIC + _PLACE.pack(rank, size))
-        line.send(_ERROR, why.encode())
-        line.close()
+    with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), 1.0) as connection:
+        if connection.getsockname() != connection.getpeername():  # else it has connected to itself
+            line = _Line(connection)
+            line.socket.sendall(_MAGIC + _PLACE.pack(rank, size))
+            line.send(_ERROR, why.encode())
+            return True
+    return False
 
 
 class Membership:
