@@ -96,7 +96,8 @@ def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -
         process.kill()
         process.wait()
     if seconds > LIMIT:
-        return f"ended after {seconds:.1f} s"
+        who = "learner 0" if victim == process.pid else "learner 1"
+        return f"ended {seconds:.1f} s after {who} was killed: {printed[-800:]}"
     if victim != process.pid and "learner 1" not in printed:
         return f"learner 1 was not named: {printed[-800:]}"
     return ""

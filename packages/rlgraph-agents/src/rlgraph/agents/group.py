@@ -93,6 +93,7 @@ class Group(Collective):
                 self._launched = self._launch()
                 self.address = self._launched.start(self._make_others(), self.size)
             self._joined = make_collective(self._spec, Place(self.rank, self.size, self.address))
+            self.session += 1
         except BaseException as error:
             self._end_others(error)
             raise

@@ -12,6 +12,7 @@ from rlgraph.core import (
     AssemblyError,
     BuildError,
     CapabilityError,
+    Collective,
     CollectiveError,
     Component,
     GraphExecutor,
@@ -317,6 +318,33 @@ def test_methods_in_another_order_are_refused(trainer):
                 CollectiveError, match=r"it runs the API method '\w+', .* the same methods in the same order"
             ):
                 call.result()
+
+
+class Rejoining(Collective):
+    """A learner that may join others anew."""
+
+    def join(self, inner):
+        self.inner, self.session = inner, self.session + 1
+
+    def all_reduce(self, array):
+        return self.inner.all_reduce(array)
+
+    def all_gather(self, message):
+        return self.inner.all_gather(message)
+
+    def close(self):
+        self.inner.close()
+
+
+def test_a_learner_agrees_anew_with_others(trainer):
+    rows = np.ones((2, 3), np.float32)
+    remaining = Rejoining(0, 2, "", 10.0)
+    executor = GraphExecutor(root_of(Root.step), SPACES, backend=trainer, collective=remaining)
+    for _ in range(2):
+        first, second = memory_group(2, 10.0)
+        remaining.join(first)
+        other = GraphExecutor(root_of(Root.step), SPACES, backend=trainer, collective=second)
+        assert np.isfinite(together([executor, other], "run", [rows, rows])).all()
 
 
 def test_threads_of_a_learner_come_one_after_the_other(trainer):

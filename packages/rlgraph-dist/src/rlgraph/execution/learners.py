@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +53,7 @@ class ProcessLauncher:
         for rank in range(1, size):
             with open(self._log(rank), "wb") as log:
                 self._processes[rank] = subprocess.Popen(
-                    [sys.executable, "-m", "rlgraph.execution.learners", str(message)],
+                    [sys.executable, "-m", "rlgraph.execution.learners", str(message), str(os.getpid())],
                     env={**os.environ, **place_of(rank, size, address)},
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -108,5 +109,13 @@ def run(message: bytes) -> int:
     return 0
 
 
+def end_with(parent: int) -> None:
+    """End this process when its parent has ended: before it joins the group nothing else tells it."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=end_with, args=(int(sys.argv[2]),), daemon=True).start()
     sys.exit(run(Path(sys.argv[1]).read_bytes()))

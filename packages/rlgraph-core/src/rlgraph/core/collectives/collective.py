@@ -19,9 +19,14 @@ class Collective(ABC):
         address: ``host:port`` at which rank 0 can be reached.
         timeout: seconds that a call, and the start, waits for the others.
 
+    Attributes:
+        session: changes when a learner joins the others anew: nothing that they agreed on before holds any more.
+
     Raises:
         CollectiveError: the others did not come, or one was lost.
     """
+
+    session: int = 0
 
     def __init__(self, rank: int, size: int, address: str, timeout: float):
         self.rank, self.size, self.address, self.timeout = rank, size, address, timeout

@@ -8,6 +8,7 @@ calls it has begun and how long it has waited in them: this names who is missing
 from __future__ import annotations
 
 import json
+import os
 import socket
 import struct
 import threading
@@ -26,8 +27,8 @@ BEAT = 1.0
 _MAGIC = b"rlgraph1"
 _HEAD = struct.Struct("!cQ")
 _PLACE = struct.Struct("!II")
-#: Seconds until a message to a learner that does not read is given up.
-_SEND_TIMEOUT = 30.0
+#: Seconds without progress until a message to a learner that does not read is given up.
+_SEND_TIMEOUT = 10
 _ERROR, _GREETINGS, _GATHER, _BEAT, _LOST, _LEAVE = b"E", b"H", b"G", b"B", b"L", b"X"
 
 
@@ -52,7 +53,9 @@ class _Line:
     def __init__(self, connection: socket.socket):
         self.socket = connection
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.settimeout(_SEND_TIMEOUT)
+        # Of the system: a timeout of the socket's own would be that of a thread that reads, too.
+        if hasattr(socket, "SO_SNDTIMEO") and os.name == "posix":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _SEND_TIMEOUT, 0))
         self._sending = threading.Lock()
 
     def send(self, kind: bytes, message: bytes) -> None:
@@ -222,7 +225,11 @@ class Membership:
         while line is None:
             try:
                 left = max(self._until - time.monotonic(), 0.1)
-                line = _Line(socket.create_connection((host.strip("[]"), port), left))
+                connection = socket.create_connection((host.strip("[]"), port), left)
+                if connection.getsockname() == connection.getpeername():
+                    connection.close()  # a free port of this machine: it has connected to itself
+                    raise ConnectionRefusedError
+                line = _Line(connection)
             except OSError:
                 if time.monotonic() > self._until:
                     raise CollectiveError(late) from None

@@ -34,8 +34,9 @@ class LearnerGroup:
 
     def __init__(self, collective: Collective, locks: Locks):
         self.collective, self._locks = collective, locks
-        #: What the plans do that all learners have, as `_lines` says.
+        #: What the plans do that all learners have, as `_lines` says, and since when.
         self._agreed: set[str] = set()
+        self._session = collective.session
 
     def together(self, plan: Plan) -> AbstractContextManager[Any]:
         """What a whole plan with collectives runs in: no other such plan, and no writer of weights, beside it.
@@ -51,9 +52,12 @@ class LearnerGroup:
 
     def _meet(self, lines: Sequence[str]) -> None:
         digest = json.dumps(lines)
+        if self.collective.session != self._session:
+            self._agreed.clear()
         if digest not in self._agreed:
             agree(self.collective, lines)
             self._agreed.add(digest)
+            self._session = self.collective.session  # it may have joined just now
         elif len(self._agreed) > 1:
             mark = float(zlib.crc32(digest.encode()))
             if self.collective.all_reduce(np.full(1, mark)) != self.collective.size * mark:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
 from typing import Any
@@ -11,11 +10,11 @@ import numpy as np
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives import GroupCollective
+from rlgraph.execution.horovod.halves import HALVES, Sum
 
 _BUILD = "python -m rlgraph.execution.horovod.build"
 #: Set by ``horovodrun``.
 _LAUNCHED = "HOROVOD_RANK"
-_HALVES = ("torch", "tensorflow")
 
 
 class HorovodCollective(GroupCollective):
@@ -29,7 +28,7 @@ class HorovodCollective(GroupCollective):
     """
 
     def __init__(self, rank: int, size: int, address: str, timeout: float, framework: str | None = None):
-        self._half = _load(framework)
+        self._horovod, self._sum = _load(framework)
         self._server: Any = None
         super().__init__(rank, size, address, timeout)
 
@@ -47,7 +46,7 @@ class HorovodCollective(GroupCollective):
     def start(self) -> None:
         if self.membership.greetings[0]:
             self._meet(int(self.membership.greetings[0]))
-        self._half.framework.init()
+        self._horovod.init()
         self.sum(np.ones(1, np.float32))
 
     def _meet(self, port: int) -> None:
@@ -85,11 +84,10 @@ class HorovodCollective(GroupCollective):
         os.environ.update(self._said)
 
     def sum(self, array: np.ndarray) -> np.ndarray:
-        result: np.ndarray = self._half.sum_of(array)
-        return result
+        return self._sum(array)
 
     def stop(self) -> None:
-        self._half.framework.shutdown()
+        self._horovod.shutdown()
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -97,18 +95,18 @@ class HorovodCollective(GroupCollective):
             os.environ.pop(name, None)
 
 
-def _load(framework: str | None) -> Any:
+def _load(framework: str | None) -> tuple[Any, Sum]:
     """The half of Horovod that is used.
 
     Raises:
         CollectiveError: Horovod is not installed, or was built without the framework or for another version of it.
     """
     faults = []
-    for name in (framework,) if framework else _HALVES:
-        if name not in _HALVES:
-            raise CollectiveError(f"expected the framework {' or '.join(_HALVES)}, given {name!r}")
+    for name in (framework,) if framework else HALVES:
+        if name not in HALVES:
+            raise CollectiveError(f"expected the framework {' or '.join(HALVES)}, given {name!r}")
         try:
-            return importlib.import_module(f"rlgraph.execution.horovod.with_{name}")
+            return HALVES[name]()
         except (
             Exception
         ) as error:  # an ImportError, or what a library says that was built for another version
