@@ -65,8 +65,12 @@ def test_impala_distributed(tmp_path, capsys):
 
     cluster = tmp_path / "cluster.json"
     cluster.write_text(json.dumps({"learner": [free_address()], "actor": [free_address(), free_address()]}))
+    config = tmp_path / "config.json"
+    # Threads of TensorFlow cannot change once other tests have used it.
+    agent = {**json.loads((SCRIPTS / "impala_distributed.json").read_text()), "execution_spec": {}}
+    config.write_text(json.dumps(agent))
     main = runpy.run_path(str(SCRIPTS / "impala_distributed.py"))["main"]
-    given = ["--cluster_spec", str(cluster), "--steps", "1280"]
+    given = ["--config", str(config), "--cluster_spec", str(cluster), "--steps", "1280"]
     actors = [threading.Thread(target=main, args=(["--actor", "--task", str(i), *given],)) for i in range(2)]
     for actor in actors:
         actor.start()

@@ -25,7 +25,7 @@ from rlgraph.execution.host import Host
 _log = logging.getLogger(__name__)
 
 #: Seconds after which an operation that waits looks whether the learner is still there.
-PATIENCE = 8.0
+PATIENCE = 5.0
 #: Kinds of answers.
 RESULT, FAULT = 0, 1
 
@@ -49,9 +49,7 @@ def serve(cluster: Any, task_index: int, connect_timeout: float = 60.0) -> None:
     own = found.worker(task_index)
     with _listening(own, f"cluster.{found.job}[{task_index}]"), _ended_by_ctrl_c():
         while not work(found.learner, task_index, connect_timeout):
-            _log.warning(
-                "%s %s: the learner at %s is gone; waiting for it", found.job, task_index, found.learner
-            )
+            pass
 
 
 def work(learner: str, number: int, connect_timeout: float) -> bool:
@@ -69,6 +67,8 @@ def work(learner: str, number: int, connect_timeout: float) -> bool:
             _be(session, ticket, learner)
         return True
     except (*board.Gone, *board.Closed):
+        # Said now: closing a session of a server that is gone takes as long as any other operation.
+        _log.warning("worker %s: the learner at %s is gone", number, learner)
         return False
     finally:
         with suppress(*board.Gone, *board.Closed, board.TimedOut):
@@ -93,6 +93,7 @@ def _be(session: Any, ticket: bytes, learner: str) -> None:
             try:
                 message, weights = exchange(*answer)
             except board.TimedOut:  # the answer is there, no request is
+                _check_is_there(learner)
                 message, weights = _patiently(request, learner)
     except board.Closed:
         return
@@ -134,8 +135,12 @@ def _patiently(wait: Callable[[], Any], learner: str) -> Any:
         try:
             return wait()
         except board.TimedOut:
-            if not answers(learner, PATIENCE):
-                raise board.Gone[0](None, None, f"nothing answers at {learner}") from None
+            _check_is_there(learner)
+
+
+def _check_is_there(learner: str) -> None:
+    if not answers(learner, PATIENCE):
+        raise import_board().Gone[0](None, None, f"nothing answers at {learner}")
 
 
 def _await(learner: str, number: int, timeout: float) -> None:
