@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from devlib.project import load_packages
+from devlib.project import ROOT, load_packages
 
 FRAMEWORKS = ("torch", "tensorflow", "keras", "jax", "ray", "horovod")
 PACKAGES = load_packages()
+RULES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+    "contracts"
+]
+#: Modules that may import a framework, by the rules of imports: they are imported when one is used.
+WITH_FRAMEWORK = {
+    module
+    for rule in RULES
+    for module, imported in (pair.split(" -> ") for pair in rule.get("ignore_imports", ()))
+    if imported in FRAMEWORKS
+}
 
 _PROBE = """
 import importlib, logging, sys
@@ -25,13 +36,13 @@ assert not logging.getLogger().handlers, "importing configures logging"
 
 
 def modules(portion: str, source: Path) -> list[str]:
-    """The portion and, unless it is a framework's own backend, all modules below it."""
+    """The portion and, unless it is a framework's own backend, all modules below it but those of `WITH_FRAMEWORK`."""
     folder = source / portion.replace(".", "/")
     if portion in ("rlgraph.torch", "rlgraph.tf", "rlgraph_autograd", "rlgraph_jax"):
         return [portion, *([f"{portion}.descriptor"] if (folder / "descriptor.py").is_file() else [])]
     files = (file.relative_to(source).with_suffix("") for file in sorted(folder.rglob("*.py")))
     names = (".".join(file.parts).removesuffix(".__init__") for file in files)
-    return [name for name in names if not name.endswith(".__main__")]
+    return [name for name in names if not name.endswith(".__main__") and name not in WITH_FRAMEWORK]
 
 
 @pytest.mark.slow
