@@ -52,7 +52,7 @@ class Graph:
             read = tf.raw_ops.ReadVariableOp(resource=weights, dtype=tf.float32)
             taken = queue.dequeue()
         # Else calls of a server that is gone wait for it.
-        session = v1.Session(target, graph, v1.ConfigProto(operation_timeout_in_ms=10_000))
+        session = v1.Session(target, graph, v1.ConfigProto(operation_timeout_in_ms=60_000))
         self.exchange = session.make_callable(exchange, given)
         self.assign = session.make_callable(assign, given[1:])
         self.read = session.make_callable(read)
