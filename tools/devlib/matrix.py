@@ -231,7 +231,7 @@ class _Matrix:
         """
         built = self.packages[row.package].built_extras
         for extra in [extra for extra in row.extras if extra in built]:
-            command = [python, "-m", built[extra], "--minutes", "10"]
+            command: list[str | Path] = [python, "-m", built[extra], "--minutes", "10"]
             status = run(command, cwd=environment)
             if status == _NOT_POSSIBLE:
                 raise _LeftOut(f"{extra} cannot be built here")

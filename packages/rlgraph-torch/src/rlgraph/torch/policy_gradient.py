@@ -73,45 +73,12 @@ def loss_average(self: Any, ops: Any) -> Callable[..., Tensor] | None:
             return torch.mean(loss_per_item)
         if loss_per_item.dim() != 1 or weights.dtype != loss_per_item.dtype:
             return general(loss_per_item, weights)
-        garbage, number, _ = items_of(weights)
+        garbage, number = items_of(weights)
         if garbage is not None:
             loss_per_item = loss_per_item.masked_fill(garbage, 0.0)
         return torch.dot(loss_per_item, weights) / number
 
     return average
-
-
-def loss_own_sum(self: Any, ops: Any) -> Callable[..., Tensor] | None:
-    """`LossFunction._own_sum` of items without time."""
-    if self.time_axis is not None:
-        return None
-    general = partial(type(self).graph_function("_own_sum").function, self, ops)
-
-    def own_sum(per_item: Tensor, weights: Tensor | None = None, measured: bool = False) -> Tensor:
-        if weights is None:
-            return torch.sum(per_item)
-        if per_item.dim() != 1 or weights.dtype != per_item.dtype:
-            found: Tensor = general(per_item, weights, measured)
-            return found
-        garbage = items_of(weights)[0]
-        if garbage is not None:
-            per_item = per_item.masked_fill(garbage, 0.0)
-        return torch.sum(per_item) if measured else torch.dot(per_item, weights)
-
-    return own_sum
-
-
-def loss_own_number(self: Any, ops: Any) -> Callable[..., Tensor] | None:
-    """`LossFunction._own_number` of items without time."""
-    if self.time_axis is not None:
-        return None
-    general = partial(type(self).graph_function("_own_number").function, self, ops)
-
-    def own_number(items: Tensor, weighted: bool, as_steps: bool) -> Tensor:
-        found: Tensor = items_of(items)[2] if weighted else general(items, weighted, as_steps)
-        return found
-
-    return own_number
 
 
 def loss_measure(self: Any, ops: Any) -> Callable[..., Tensor]:
@@ -120,7 +87,7 @@ def loss_measure(self: Any, ops: Any) -> Callable[..., Tensor]:
     def measure(per_item: Tensor, weights: Tensor | None = None) -> Tensor:
         if weights is None:
             return torch.mean(per_item)
-        garbage, number, _ = items_of(weights)
+        garbage, number = items_of(weights)
         return torch.sum(per_item if garbage is None else per_item.masked_fill(garbage, 0.0)) / number
 
     return measure
@@ -145,7 +112,7 @@ def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]
 
     def total(values: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
         if weights is not None:
-            garbage, number, _ = items_of(weights)
+            garbage, number = items_of(weights)
             return torch.sum(values if garbage is None else values.masked_fill(garbage, 0.0)), number
         size = values.numel()
         if size not in numbers:
@@ -153,20 +120,6 @@ def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]
         return torch.sum(values), numbers[size]
 
     return total
-
-
-def standardize_part(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
-    """`Standardize._part`."""
-    general = partial(type(self).graph_function("_part").function, self, ops)
-
-    def part(values: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        if weights is None:
-            total, number = general(values)
-            return total, number
-        garbage, _, number = items_of(weights)
-        return torch.sum(values if garbage is None else values.masked_fill(garbage, 0.0)), number
-
-    return part
 
 
 def standardize_centered(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
@@ -187,21 +140,21 @@ def standardize_centered(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Ten
     return centered
 
 
-_Items = tuple[Tensor | None, Tensor, Tensor]
-
-
 class _ItemsOf:
-    """Which items weights leave out (None: none, as far as is known), and how many count: at least 1, and as it is.
+    """Which items weights leave out (None: none, as far as is known), and how many count, at least 1.
 
     A batch's weights go to many graph functions, so the last answer is kept. On a device the weights are not read,
     which would wait for it.
     """
 
     def __init__(self) -> None:
-        one = torch.ones(())
-        self._last: tuple[Tensor | None, int, _Items] = (None, 0, (None, one, one))
+        self._last: tuple[Tensor | None, int, tuple[Tensor | None, Tensor]] = (
+            None,
+            0,
+            (None, torch.ones(())),
+        )
 
-    def __call__(self, weights: Tensor) -> _Items:
+    def __call__(self, weights: Tensor) -> tuple[Tensor | None, Tensor]:
         last, version, items = self._last
         if weights is not last or weights._version != version:
             items = _look(weights)
@@ -209,17 +162,15 @@ class _ItemsOf:
         return items
 
 
-def _look(weights: Tensor) -> _Items:
-    dtype = weights.dtype if weights.is_floating_point() else torch.get_default_dtype()
+def _look(weights: Tensor) -> tuple[Tensor | None, Tensor]:
+    dtype = torch.get_default_dtype()
     if weights.device.type != "cpu":
         garbage = weights == 0
-        count = weights.numel() - torch.sum(garbage)
-        return garbage, torch.clamp_min(count, 1).to(dtype), count.to(dtype)
+        return garbage, torch.clamp_min(weights.numel() - torch.sum(garbage), 1).to(dtype)
     values = weights.numpy()
     counted = int(np.count_nonzero(values))
-    count = torch.scalar_tensor(counted, dtype=dtype)
-    number = count if counted else torch.ones_like(count)
-    return None if counted == values.size else torch.from_numpy(values == 0), number, count
+    number = torch.scalar_tensor(max(counted, 1), dtype=dtype)
+    return None if counted == values.size else torch.from_numpy(values == 0), number
 
 
 items_of = _ItemsOf()
