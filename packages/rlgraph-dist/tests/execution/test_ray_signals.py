@@ -31,7 +31,10 @@ def running(folder, *, until):
     command += ["--backend", "torch", "--steps", "10000000", "--quiet", "--folder", str(folder)]
     command += ["--executor", '{"engine": {"type": "ray", "num_cpus": 2}, "actors": 2}']
     command += ["--set", "checkpoints.interval=2048"]
+    # Tests that run in the background of a shell ignore Ctrl-C, and so would what they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    signal.signal(signal.SIGINT, before)
     limit = time.monotonic() + 120.0
     while not any(folder.glob(until)) and run.poll() is None and time.monotonic() < limit:
         time.sleep(0.1)
