@@ -24,7 +24,7 @@ from rlgraph.runs import resume, train
 from rlgraph.runs.result_file import read_result
 from rlgraph.testing.collectives import free_address
 from rlgraph.workers import SingleThreadedWorker
-from rlgraph.workers.together import _facts
+from rlgraph.workers.together import _facts, signed, verified
 
 IN_TWO = {"threads": 1, "learners": 2, "collective": {"type": "gloo", "timeout": 30.0}}
 SMALL = {"network_spec": [8], "rollout_length": 16, "num_epochs": 1, "num_minibatches": 2}
@@ -265,3 +265,10 @@ def test_executors_that_take_steps_as_they_come_are_refused():
     spec = {"type": "impala", "execution_spec": IN_TWO, "network_spec": [8]}
     with pytest.raises(SpecError, match=r"use the executor 'sync_batch', or one learner"):
         ImpalaExecutor(spec, "CartPole-v1", engine="in_process", backend="torch", seed=3)
+
+
+def test_only_what_learner_0_signed_is_read():
+    assert verified(b"key", signed(b"key", b"order")) == b"order"
+    for message in (signed(b"other", b"order"), signed(b"key", b"order")[:-1], b"order", b""):
+        with pytest.raises(CollectiveError, match="not the process that started this learner"):
+            verified(b"key", message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -72,6 +73,8 @@ class Group(Collective):
                 path="execution_spec.learners",
             )
         super().__init__(place.rank, place.size, place.address, float(options.get("timeout", TIMEOUT)))
+        #: Signs what learner 0 tells those that it starts.
+        self.key = secrets.token_bytes(32)
         self._joined: Any = None
         self._launched: Any = None
         self._measured: tuple[float, list[float]] | None = None
@@ -105,7 +108,7 @@ class Group(Collective):
 
         arguments = dict(self._agent._arguments)
         arguments["backend"] = arguments.get("backend") or default_backend()
-        return OtherLearner(type(self._agent), arguments)
+        return OtherLearner(type(self._agent), arguments, self.key)
 
     def close(self) -> None:
         self.leave("")

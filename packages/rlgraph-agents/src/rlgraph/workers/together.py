@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import pickle
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,15 +44,17 @@ class OtherLearner:
 
     Attributes:
         kind, arguments: class and arguments of the agent.
+        key: with which learner 0 signs its order: nothing else on the port is unpickled.
     """
 
     kind: type[Agent]
     arguments: Mapping[str, Any]
+    key: bytes = field(repr=False)
 
     def __call__(self) -> None:
         agent = self.kind(**self.arguments)
         assert agent.group is not None
-        order = pickle.loads(agent.group.all_gather(b"")[0])
+        order = pickle.loads(verified(self.key, agent.group.all_gather(b"")[0]))
         if order["checkpoint"] is not None:
             agent.load_model(order["checkpoint"])
         worker = order["worker"](agent, *order["arguments"], **order["options"])
@@ -59,6 +63,23 @@ class OtherLearner:
             worker.execute_timesteps(order["timesteps"], order["limit"], order["use_exploration"])
         finally:
             worker.terminate()
+
+
+def signed(key: bytes, message: bytes) -> bytes:
+    """A message with its signature ahead (HMAC, SHA-256)."""
+    return hmac.digest(key, message, hashlib.sha256) + message
+
+
+def verified(key: bytes, message: bytes) -> bytes:
+    """What was `signed`.
+
+    Raises:
+        CollectiveError: with another key, or not at all.
+    """
+    size = hashlib.sha256().digest_size
+    if not hmac.compare_digest(message[:size], hmac.digest(key, message[size:], hashlib.sha256)):
+        raise CollectiveError("what listens as learner 0 is not the process that started this learner")
+    return message[size:]
 
 
 @contextmanager
@@ -109,7 +130,7 @@ def _begin(worker: Worker, timesteps: int, limit: int | None, use_exploration: b
             "done": worker.timesteps_of_run,
             "checkpoint": folder,
         }
-        group.all_gather(pickle.dumps(order))
+        group.all_gather(signed(group.key, pickle.dumps(order)))
     try:
         group.agree(_facts(worker, timesteps), "training cannot begin")
         group.compare_weights(agent.executor.get_weights(), "the beginning of training")

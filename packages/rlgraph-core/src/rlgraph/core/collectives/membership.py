@@ -343,7 +343,7 @@ class Membership:
             self._changed.notify_all()
 
     def wait_for_fault(self, seconds: float) -> str:
-        """What happened to the group, as soon as it is known; empty after so many seconds."""
+        """Wait up to `seconds` for a fault of the group, and return it; empty if there is none."""
         with self._changed:
             self._changed.wait_for(lambda: self.fault, seconds)
             return self.fault
