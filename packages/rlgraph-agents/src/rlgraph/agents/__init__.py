@@ -15,6 +15,7 @@ from rlgraph.agents.ppo import PPOAgent
 from rlgraph.agents.random import RandomAgent
 from rlgraph.agents.sac import SACAgent
 from rlgraph.agents.serving import ActorHandle
+from rlgraph.agents.td3 import TD3Agent
 
 __all__ = [
     "A2CAgent",
@@ -32,4 +33,5 @@ __all__ = [
     "Replay",
     "Rollouts",
     "SACAgent",
+    "TD3Agent",
 ]

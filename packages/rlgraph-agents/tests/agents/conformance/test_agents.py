@@ -1,5 +1,7 @@
 """The agents of this package pass the suite: on one backend all rows, on the others those that a backend could fail."""
 
+from typing import Any, ClassVar
+
 import pytest
 
 from rlgraph.agents.conformance import (
@@ -55,6 +57,21 @@ class TestPPO(OnOneBackend):
 
 class TestSAC(OnOneBackend):
     agent = "sac"
+
+
+class TestTD3(OnOneBackend):
+    agent = "td3"
+    # The tiny network of the others has saturated before the critics know anything.
+    options: ClassVar[dict[str, Any]] = {
+        **options_of(ONE_BACKEND),
+        "network_spec": [{"type": "dense", "units": 32, "activation": "relu"}] * 2,
+        "exploration_spec": {"noise_spec": {"stddev": 0.5, "relative": True}},
+        "normalize_states": True,
+        "optimizer_spec": {"learning_rate": 0.003},
+        "update_spec": {"steps_before_update": 16, "update_interval": 4, "batch_size": 64},
+        "tau": 0.05,
+        "discount": 0.5,
+    }
 
 
 def test_an_agent_that_does_not_learn():

@@ -115,6 +115,7 @@ from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.components.optimizers.rmsprop import RMSProp
 from rlgraph.components.optimizers.sgd import SGD
 from rlgraph.components.policies.actor_component import ActorComponent
+from rlgraph.components.policies.deterministic_policy import DeterministicPolicy
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -176,6 +177,7 @@ __all__ = [
     "DQFDLoss",
     "DQNLoss",
     "Dense",
+    "DeterministicPolicy",
     "DictPreprocessorStack",
     "Distribution",
     "Divide",
