@@ -1,8 +1,9 @@
 """Does an agent learn, on every seed?
 
-Trains a run's document with every seed, in this process and one after the other, and writes what the policies reach to
-a file of results. The judged policy plays greedily, in episodes never used before: the last policy, or the best of the
-evaluations if the document has some. A file of results holds its document, so it can be given in place of one.
+Trains a run's document with every seed, one after the other and each in a new process, and writes what the policies
+reach to a file of results. The judged policy plays greedily, in episodes never used before: the last policy, or the
+best of the evaluations if the document has some. A file of results holds its document, so it can be given in place of
+one.
 
 Documents are tuned on seeds from 101 on; seeds 1 to 5 are reported, every one of them. They may name the wrapper in
 `badly_scaled.py`.
@@ -20,6 +21,8 @@ import json
 import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,7 @@ from rlgraph.runs.provenance import provenance
 from rlgraph.runs.training import train
 
 
+@allow_imports("badly_scaled")
 def measure(
     document: Mapping[str, Any], backend: str, execution: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
@@ -82,8 +86,12 @@ def main() -> None:
     group = {"learners": options.learners, "collective": options.collective} if options.collective else {}
     subject = " ".join(filter(None, (options.backend, options.collective)))
     facts = {key: value for key, value in provenance().items() if key != "command"}
+    execution = {"compile": options.compile, **group}
     for seed in options.seeds:
-        runs.append(run := measure(document, options.backend, {"compile": options.compile, **group}, seed))
+        # A process can be in one group of TensorFlow's only.
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            run = process.submit(measure, document, options.backend, execution, seed).result()
+        runs.append(run)
         print(
             f"{options.document.name} {subject} seed {seed}: {run['mean']:.1f} +- {run['std']:.1f} "
             f"(policy of step {run['policy_of_step']:,} of {run['steps']:,}, {run['seconds']:.0f} s)",
