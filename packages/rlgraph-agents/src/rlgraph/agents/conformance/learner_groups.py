@@ -130,7 +130,8 @@ def run_case(
     spaces = learner.executor.built.input_spaces["update"]
     results = []
     for _ in range(updates):
-        own = _columns(spaces, _value(spaces, rng, share.first), *share.columns)
+        given = _legal(_value(spaces, rng, share.first))
+        own = _columns(spaces, given, *share.columns)
         results.append(learner.executor.execute("update", **own))
         if learner.statistics is not None:
             _observe(learner, rng, share)
@@ -189,6 +190,14 @@ def _value(space: Any, rng: np.random.Generator, first: int, name: str = "") -> 
     if space.dtype == "bool":
         return rng.random(shape) < 0.2
     return rng.integers(0, 3, shape) if isinstance(space, IntBox) else rng.uniform(-0.9, 0.9, shape)
+
+
+def _legal(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an update, in which the masks of states allow the actions that were taken there."""
+    records = arguments["records"]
+    if isinstance(states := records.get("states"), Mapping):
+        np.put_along_axis(states["action_mask"], records["actions"][..., np.newaxis], True, axis=-1)
+    return arguments
 
 
 def _valid(rng: np.random.Generator, steps: int, first: int) -> np.ndarray:
