@@ -43,6 +43,12 @@ class TestBC(OnOneBackend):
     agent = "bc"
 
 
+class TestC51(OnOneBackend):
+    agent = "c51"
+    # The returns of the task lie between 0 and 6.
+    options: ClassVar[dict[str, Any]] = {**options_of(ONE_BACKEND), "num_atoms": 21, "low": 0.0, "high": 6.0}
+
+
 class TestDQN(OnOneBackend):
     agent = "dqn"
 
@@ -53,6 +59,10 @@ class TestIMPALA(OnOneBackend):
 
 class TestPPO(OnOneBackend):
     agent = "ppo"
+
+
+class TestQRDQN(OnOneBackend):
+    agent = "qr_dqn"
 
 
 class TestSAC(OnOneBackend):
