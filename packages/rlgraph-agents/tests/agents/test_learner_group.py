@@ -1,6 +1,5 @@
 """Two learners on parts of a batch do what one does on the whole, for every algorithm."""
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -17,7 +16,8 @@ from rlgraph.agents.sac import SAC
 from rlgraph.components import IterativeOptimization
 from rlgraph.core import AssemblyError, memory_group
 from rlgraph.core.ops import leaves_of
-from rlgraph.spaces import FloatBox, IntBox, Tuple
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing.shares import random_batch, share_of
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
 CATEGORY, MOVES = IntBox(3), FloatBox(-1.0, 1.0, shape=(2,))
@@ -57,35 +57,6 @@ def make_learner(case, backend, execution_spec, collective=None):
         **{"network_spec": LAYERS, **options},
     )
     return Learner(spec, experience, backend, execution, collective=collective)
-
-
-def make_value(space, rng, name=""):
-    """A value of a Space; of the weights some are 0, most of those of the first learner."""
-    if isinstance(space, Mapping):
-        return {key: make_value(part, rng, key) for key, part in space.items()}
-    if isinstance(space, Tuple):
-        return tuple(make_value(part, rng) for part in space)
-    if name == "importance_weights":
-        return rng.uniform(0.5, 1.0, COLUMNS)
-    if name == "time_percentage":
-        return np.float64(0.3)
-    shape = (*(STEPS,) * space.has_time_rank, *(COLUMNS,) * space.has_batch_rank, *space.shape)
-    if name == "weights":
-        return (rng.random(shape) < np.where(np.arange(COLUMNS) < FIRST, 0.3, 0.9)).astype(float)
-    if space.dtype == "bool":
-        return rng.random(shape) < 0.2
-    return rng.integers(0, 3, shape) if isinstance(space, IntBox) else rng.uniform(-0.9, 0.9, shape)
-
-
-def columns_of(space, value, start, stop):
-    """What a learner has that has some of the columns."""
-    if isinstance(space, Mapping):
-        return {key: columns_of(part, value[key], start, stop) for key, part in space.items()}
-    if isinstance(space, Tuple):
-        return tuple(columns_of(part, each, start, stop) for part, each in zip(space, value, strict=True))
-    if not space.has_batch_rank:
-        return value
-    return value[:, start:stop] if space.has_time_rank else value[start:stop]
 
 
 @contextmanager
@@ -135,12 +106,12 @@ def test_two_learners_are_one_on_the_whole_batch(case, backend, monkeypatch, exe
     with given_minibatches(monkeypatch, rng):
         learners = [make_learner(case, backend, execution_spec, collective) for collective in (None, *group)]
         spaces = learners[0].executor.built.input_spaces["update"]
-        updates = [make_value(spaces, rng) for _ in range(UPDATES)]
+        updates = [random_batch(spaces, rng, STEPS, COLUMNS, FIRST) for _ in range(UPDATES)]
         draws = rng.normal(size=(2 * UPDATES, COLUMNS, 2))
         for learner, (start, stop) in zip(learners, PARTS, strict=True):
             if case == "sac":
                 give_draws(learner, draws[:, start:stop])
-        given = [[columns_of(spaces, update, *part) for update in updates] for part in PARTS]
+        given = [[share_of(spaces, update, *part) for update in updates] for part in PARTS]
         with ThreadPoolExecutor(2) as pool:
             found = [learn(learners[0], given[0]), *pool.map(learn, learners[1:], given[1:])]
     one, first, second = (learner.executor.get_weights() for learner in learners)
