@@ -16,7 +16,7 @@ def random_batch(
     """A batch ``[T, B]`` or ``[B]`` of a Space.
 
     Args:
-        space: of all, or of the argument `name`: ``weights`` are those of `valid_items`, ``importance_weights`` about 1,
+        space: of all, or of the argument `name`: ``weights`` are from `valid_items`, ``importance_weights`` about 1,
             and an ``action_mask`` allows at least one action.
         steps, columns: T and B.
         first: how many of the columns are the first learner's.
