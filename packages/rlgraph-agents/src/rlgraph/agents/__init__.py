@@ -12,6 +12,7 @@ from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.impala import IMPALAAgent
+from rlgraph.agents.iql import IQLAgent
 from rlgraph.agents.ppo import PPOAgent
 from rlgraph.agents.qr_dqn import QRDQNAgent
 from rlgraph.agents.random import RandomAgent
@@ -31,6 +32,7 @@ __all__ = [
     "DQNAgent",
     "Experience",
     "IMPALAAgent",
+    "IQLAgent",
     "PPOAgent",
     "QRDQNAgent",
     "RandomAgent",

@@ -57,6 +57,16 @@ class TestIMPALA(OnOneBackend):
     agent = "impala"
 
 
+class TestIQL(OnOneBackend):
+    agent = "iql"
+    options: ClassVar[dict[str, Any]] = {
+        **options_of(ONE_BACKEND),
+        "network_spec": [{"type": "dense", "units": 32, "activation": "relu"}],
+        "inverse_temperature": 10.0,
+        "tau": 0.1,
+    }
+
+
 class TestPPO(OnOneBackend):
     agent = "ppo"
 

@@ -77,6 +77,7 @@ from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
 from rlgraph.components.losses.impala_loss import IMPALALoss
+from rlgraph.components.losses.iql_loss import IQLLoss
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.ppo_loss import PPOLoss
@@ -196,6 +197,7 @@ __all__ = [
     "GumbelSoftmax",
     "GumbelSoftmaxDistributionAdapter",
     "IMPALALoss",
+    "IQLLoss",
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
