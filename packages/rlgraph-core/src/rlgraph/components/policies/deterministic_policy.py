@@ -78,8 +78,8 @@ class DeterministicPolicy(Observing):
             ops, ops.reshape(outputs, (*leading, *self.boxes[path].shape)), *self._limits(ops, path)
         )
 
-    @rlgraph_api
-    def smoothed(self, actions: Any, noise: float, noise_clip: float) -> Any:
+    @rlgraph_api(must_be_complete=False)
+    def smoothed(self, actions: Any = None, noise: float = 0.2, noise_clip: float = 0.5) -> Any:
         """Actions with clipped normal noise, inside their bounds: ``[B, ...] -> [B, ...]``.
 
         Args:
@@ -87,7 +87,7 @@ class DeterministicPolicy(Observing):
             noise, noise_clip: standard deviation and limit, in halves of the range of each element (Fujimoto et al.,
                 2018, section 5.3, https://arxiv.org/abs/1802.09477).
         """
-        return self._smooth(actions, noise, noise_clip)
+        return None if actions is None else self._smooth(actions, noise, noise_clip)
 
     @graph_fn(flatten_ops={"actions"}, split_ops=True, add_auto_key_as_first_param=True)
     def _smooth(self, ops: Any, key: str, actions: Any, noise: float, noise_clip: float) -> Any:

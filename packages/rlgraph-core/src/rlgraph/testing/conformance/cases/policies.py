@@ -166,6 +166,11 @@ CASES: dict[str, Case] = {
         ("get_deterministic_action",),
         by=("observations",),
     ),
+    "deterministic_policy_in_time": Case(
+        lambda: DeterministicPolicy(RECURRENT, MOVES),
+        {"observations": SEQUENCES},
+        ("get_deterministic_action",),
+    ),
     "dueling_policy": _policy(DuelingPolicy),
     "dueling_policy_quantiles": _policy(partial(DuelingPolicy, returns=QuantileReturns(5)), PARTS),
     "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
