@@ -79,13 +79,13 @@ class DeterministicPolicy(Observing):
         )
 
     @rlgraph_api(must_be_complete=False)
-    def smoothed(self, actions: Any = None, noise: float = 0.2, noise_clip: float = 0.5) -> Any:
+    def smoothed(self, actions: Any = None, noise: Any = None, noise_clip: Any = None) -> Any:
         """Actions with clipped normal noise, inside their bounds: ``[B, ...] -> [B, ...]``.
 
         Args:
             actions: of this policy, or of a copy.
-            noise, noise_clip: standard deviation and limit, in halves of the range of each element (Fujimoto et al.,
-                2018, section 5.3, https://arxiv.org/abs/1802.09477).
+            noise, noise_clip: numbers, standard deviation and limit in halves of the range of each element (Fujimoto
+                et al., 2018, section 5.3, https://arxiv.org/abs/1802.09477).
         """
         return None if actions is None else self._smooth(actions, noise, noise_clip)
 
