@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
 
 from rlgraph.agents.actor_critic import ActorCritic
 from rlgraph.agents.agent import Agent
@@ -29,6 +29,12 @@ class PPO(ActorCritic):
     """
 
     experience = Rollouts.of("discount")
+    search_space: ClassVar[Mapping[str, Any]] = {
+        **ActorCritic.search_space,
+        "num_epochs": [1, 4, 10, 20],
+        "num_minibatches": [1, 2, 4, 8, 16],
+        "clip_ratio": [0.1, 0.2, 0.3],
+    }
 
     def __init__(
         self,
