@@ -33,7 +33,9 @@ def random_batch(
         return (rng.random(shape) < np.where(np.arange(columns) < first, 0.3, 0.9)).astype(float)
     if space.dtype == "bool":
         return rng.random(shape) < 0.2
-    return rng.integers(0, 3, shape) if isinstance(space, IntBox) else rng.uniform(-0.9, 0.9, shape)
+    if isinstance(space, IntBox):
+        return rng.integers(space.low, space.high, shape)
+    return rng.uniform(-0.9, 0.9, shape)
 
 
 def share_of(space: Any, batch: Any, start: int, stop: int) -> Any:
