@@ -13,10 +13,11 @@ from rlgraph.spaces import IntBox, Tuple
 def random_batch(
     space: Any, rng: np.random.Generator, steps: int, columns: int, first: int, name: str = ""
 ) -> Any:
-    """A batch ``[T, B]`` or ``[B]`` of a Space, of which masks leave out most items of the first learner.
+    """A batch ``[T, B]`` or ``[B]`` of a Space.
 
     Args:
-        space: of all, or of the argument `name`: ``weights`` are 0 or 1, ``importance_weights`` about 1.
+        space: of all, or of the argument `name`: ``weights`` are from `valid_items`, ``importance_weights`` about 1,
+            and an ``action_mask`` allows at least one action.
         steps, columns: T and B.
         first: how many of the columns are the first learner's.
     """
@@ -30,12 +31,23 @@ def random_batch(
     if name == "importance_weights":
         return rng.uniform(0.5, 1.0, shape)
     if name == "weights":
-        return (rng.random(shape) < np.where(np.arange(columns) < first, 0.3, 0.9)).astype(float)
+        valid = valid_items(rng, steps if space.has_time_rank else 1, columns, first)
+        return valid.reshape(shape).astype(float)
+    if name == "action_mask":
+        return (rng.random(shape) < 0.5) | (np.arange(shape[-1]) == rng.integers(shape[-1]))
     if space.dtype == "bool":
         return rng.random(shape) < 0.2
     if isinstance(space, IntBox):
         return rng.integers(space.low, space.high, shape)
     return rng.uniform(-0.9, 0.9, shape)
+
+
+def valid_items(rng: np.random.Generator, steps: int, columns: int, first: int) -> np.ndarray:
+    """Which items are valid, bool ``[T, B]``: of the second learner three times as many as of the first."""
+    parts = []
+    for own, number in ((first, steps), (columns - first, 3 * steps)):
+        parts.append(rng.permutation(np.arange(steps * own) < number).reshape(steps, own))
+    return np.concatenate(parts, axis=1)
 
 
 def share_of(space: Any, batch: Any, start: int, stop: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from rlgraph.core import CollectiveError, SpecError, registry
+from rlgraph.core.collectives import membership
 from rlgraph.core.collectives.group_collective import GroupCollective
 from rlgraph.core.collectives.place import Place, make_collective, place_from_environment
 from rlgraph.testing.collectives import free_address
@@ -29,6 +31,20 @@ class Connected(GroupCollective):
 
     def stop(self) -> None:
         pass
+
+
+class Endless(Connected):
+    """Waits for ever for those that do not come."""
+
+    def start(self) -> None:
+        self.is_over = threading.Event()
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        self.is_over.wait()
+        raise ValueError("aborted")
+
+    def abort(self) -> None:
+        self.is_over.set()
 
 
 class Failing(Connected):
@@ -91,6 +107,26 @@ def test_a_learner_that_does_not_come_to_a_call_is_named():
     said = together(*(lambda each=each: each.all_reduce(np.ones(2)) for each in present))
     assert "learner 1 of 3 did not come to call 1 within 0.5 s" in said[0]
     assert all("learner 1 of 3 did not come" in text or "learner 0 of 3 is lost" in text for text in said)
+
+
+def test_a_call_that_waits_for_ever_is_ended_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(membership, "BEAT", 0.1)
+    first, second = group(2, timeout=0.5, kind=Endless)
+    text = together(lambda: first.all_reduce(np.ones(2)))[0]
+    assert text.startswith(
+        "learner 0: learner 1 of 2 did not come to call 1 within 0.5 s. The group has ended"
+    )
+    assert "did not come to call 1" in together(lambda: second.all_reduce(np.ones(2)))[0]
+
+
+def test_learners_that_make_different_calls_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(membership, "BEAT", 0.1)
+    first, second = group(2, timeout=0.5, kind=Endless)
+    said = together(lambda: first.all_reduce(np.ones(2)), lambda: second.all_gather(b""))
+    expected = (
+        "in call 1 learner 1 gathers messages, and learner 0 of 2 adds up: all must make the same calls"
+    )
+    assert all(expected in text for text in said)
 
 
 def test_learners_that_never_come_are_named_within_the_limit():

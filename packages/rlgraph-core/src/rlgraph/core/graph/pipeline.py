@@ -34,6 +34,7 @@ from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.equal_learners import check_equal_learners
 from rlgraph.core.graph.passes.hoisting import hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
+from rlgraph.core.graph.passes.packing import pack
 from rlgraph.core.graph.passes.segments import check_derivatives, check_slices, split_into_segments
 from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
@@ -125,6 +126,7 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     steps = split_into_segments(built, nodes, results, frozenset[int]().union(*slices.values()))
     check_slices(steps, slices)
     check_derivatives(built, steps)
+    steps = pack(built, steps, results)
     statistics = plan_statistics(sizes, steps, started)
     return Plan(method, built, tuple(nodes), results, slices, data, copies, steps, statistics, plan_page)
 
