@@ -38,7 +38,7 @@ def random_batch(
     if space.dtype == "bool":
         return rng.random(shape) < 0.2
     if isinstance(space, IntBox):
-        return rng.integers(space.low, space.high, shape)
+        return rng.integers(0, space.num_categories, shape)
     return rng.uniform(-0.9, 0.9, shape)
 
 
