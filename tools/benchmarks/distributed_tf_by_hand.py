@@ -121,7 +121,8 @@ def unpacked(given: np.ndarray) -> Rollout:
 
 
 def sample(target: str, number: int) -> None:
-    """The program of a sampler; it ends when the server is gone."""
+    """The program of a sampler."""
+    threading.Thread(target=_end_with_the_learner, daemon=True).start()
     sampler, graph = Sampler(T, "auto", number, keeps_log_probs=True), Graph(target)
     weights, told = graph.read(), 0
     while True:
@@ -130,8 +131,11 @@ def sample(target: str, number: int) -> None:
         told = len(sampler.returns)
 
 
+def _end_with_the_learner() -> None:
+    """End this process when the one that started it is gone: a session would wait a minute for its server."""
+    sys.stdin.read()
+    os._exit(0)
+
+
 if __name__ == "__main__":
-    try:
-        sample(sys.argv[1], int(sys.argv[2]))
-    except tf.errors.OpError:
-        sys.exit(0)
+    sample(sys.argv[1], int(sys.argv[2]))

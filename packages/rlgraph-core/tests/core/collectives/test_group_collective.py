@@ -203,9 +203,10 @@ def test_a_learner_that_is_lost_while_others_start_is_named() -> None:
 def test_launchers_say_where_a_learner_stands():
     assert place_from_environment({}) is None
     torchrun = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "29500"}
-    assert place_from_environment(torchrun) == Place(1, 2, "10.0.0.1:29501")
+    assert place_from_environment(torchrun) == Place(1, 2, "10.0.0.1:29501", local_rank=1)
+    assert place_from_environment({**torchrun, "LOCAL_RANK": "0"}) == Place(1, 2, "10.0.0.1:29501")
     named = {**torchrun, "RLGRAPH_GROUP_ADDRESS": "10.0.0.2:7"}
-    assert place_from_environment(named) == Place(1, 2, "10.0.0.2:7")
+    assert place_from_environment(named) == Place(1, 2, "10.0.0.2:7", local_rank=1)
     horovodrun = {
         "HOROVOD_RANK": "0",
         "HOROVOD_SIZE": "3",
@@ -226,7 +227,8 @@ def test_specs_of_collectives_are_checked():
     for spec, text in (
         ("conected", "Did you mean 'connected'"),
         ({"type": "connected", "timeout": 0}, "timeout: expected seconds > 0, given 0"),
-        ({"type": "connected", "rank": 1}, "whoever starts the learners says rank"),
+        ({"type": "connected", "device": "cpu"}, "what starts the learners says device"),
+        ({"type": "connected", "rank": 1}, "what starts the learners says rank"),
         ({"type": "connected", "limit": 1}, "execution_spec.collective"),
         (3, "expected the name of a collective"),
     ):

@@ -16,7 +16,6 @@ from rlgraph.core import (
     CollectiveError,
     Component,
     GraphExecutor,
-    SpecError,
     all_reduce,
     assemble,
     branch,
@@ -29,22 +28,26 @@ from rlgraph.core import (
     rlgraph_api,
 )
 from rlgraph.core.graph import make_plan
-from rlgraph.core.graph.nodes import GraphFunctionCall
+from rlgraph.core.graph.emission.source import leaf_name
+from rlgraph.core.graph.nodes import GraphFunctionCall, Output
 from rlgraph.core.graph.passes.kept_tensors import kept_tensors
-from rlgraph.core.graph.plan import CollectiveStep, LoopStep, Segment
+from rlgraph.core.graph.passes.packing import SMALL
+from rlgraph.core.graph.plan import CollectiveStep, Leaf, LoopStep, Segment
 from rlgraph.draw import draw
 from rlgraph.spaces import FloatBox, IntBox
 
 pytestmark = pytest.mark.filterwarnings("ignore:component (optimizer|line) is part of root")
 ROWS = FloatBox(shape=(3,), add_batch_rank=True)
 SPACES = {"x": ROWS}
+WIDE = {"x": FloatBox(shape=(SMALL + 1,), add_batch_rank=True)}
 
 
 class Line(Component):
     """A linear map to one number, its sums, and what may decide something."""
 
     def create_variables(self, input_spaces, action_space=None):
-        self.weights = self.get_variable("weights", FloatBox(shape=(3,)), initializer=0.5)
+        space = FloatBox(shape=input_spaces["x"].shape)
+        self.weights = self.get_variable("weights", space, initializer=0.5)
 
     @rlgraph_api
     def call(self, x):
@@ -134,7 +137,19 @@ def test_derivative_and_loss_are_one_call_between_two_segments():
     loss, derivatives = together.nodes
     assert loss.number == derivatives.number is not None
     assert "in 2 segments, 0 host calls and 2 sums over all learners between them" in plan.source
-    assert f"(v{loss.id}, v{derivatives.id},) = all_reduce(" in plan.source
+    assert f"(v{derivatives.id}, v{loss.id},) = all_reduce({leaf_name(together.packed)})" in plan.source
+    assert [leaf for leaf, _ in plan.segments[0].outputs] == [together.packed]
+
+
+def test_a_large_derivative_is_an_array_beside_the_flat_one():
+    class Wide(Root):
+        run = rlgraph_api(Root.step)
+
+    plan = make_plan(build(assemble(Wide(), WIDE, in_group=True), WIDE), "run")
+    first, together, second = plan.steps
+    (derivatives,) = (leaf for leaf, _ in second.inputs)
+    assert [leaf for leaf, _ in first.outputs] == [Leaf(Output(derivatives.source.node - 1)), together.packed]
+    assert len(together.packed.source.parts) == 2 and not kept_tensors(plan)
 
 
 def test_drawings_show_sums():
@@ -383,13 +398,6 @@ def test_set_weights_waits_for_the_end_of_an_update(trainer, flat):
     assert comes.wait(10.0)
     waits.join(), writer.join()
     assert np.array_equal(executors[0].get_weights()["line/weights"], np.full(3, 7.0))
-
-
-def test_replicas_are_refused():
-    execution = {"device_strategy": "multi_device_sync", "replicas": ["cpu"]}
-    (alone,) = memory_group(1)
-    with pytest.raises(SpecError, match=r"execution_spec.replicas: a learner of a group has no replicas"):
-        GraphExecutor(root_of(Root.step), SPACES, backend="numpy", execution_spec=execution, collective=alone)
 
 
 def test_a_plan_of_a_group_is_not_exported(trainer, tmp_path):

@@ -25,6 +25,8 @@ from rlgraph.torch.distributions import (
 from rlgraph.torch.policy_gradient import (
     loss_average,
     loss_measure,
+    loss_own_number,
+    loss_own_sum,
     loss_without_garbage,
     policy_gradient_total,
     ppo_policy_loss,
@@ -192,6 +194,8 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.losses.loss_function:LossFunction._average": loss_average,
     "rlgraph.components.losses.loss_function:LossFunction._measure": loss_measure,
+    "rlgraph.components.losses.loss_function:LossFunction._own_number": loss_own_number,
+    "rlgraph.components.losses.loss_function:LossFunction._own_sum": loss_own_sum,
     "rlgraph.components.losses.loss_function:LossFunction._without_garbage": loss_without_garbage,
     "rlgraph.components.losses.policy_gradient_loss:PolicyGradientLoss._total": policy_gradient_total,
     "rlgraph.components.losses.ppo_loss:PPOLoss._policy_loss": ppo_policy_loss,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -73,10 +74,8 @@ def loss_average(self: Any, ops: Any) -> Callable[..., Tensor] | None:
             return torch.mean(loss_per_item)
         if loss_per_item.dim() != 1 or weights.dtype != loss_per_item.dtype:
             return general(loss_per_item, weights)
-        garbage, number = items_of(weights)
-        if garbage is not None:
-            loss_per_item = loss_per_item.masked_fill(garbage, 0.0)
-        return torch.dot(loss_per_item, weights) / number
+        items = items_of(weights)
+        return torch.dot(items.without_garbage(loss_per_item), weights) / items.number
 
     return average
 
@@ -87,10 +86,41 @@ def loss_measure(self: Any, ops: Any) -> Callable[..., Tensor]:
     def measure(per_item: Tensor, weights: Tensor | None = None) -> Tensor:
         if weights is None:
             return torch.mean(per_item)
-        garbage, number = items_of(weights)
-        return torch.sum(per_item if garbage is None else per_item.masked_fill(garbage, 0.0)) / number
+        items = items_of(weights)
+        return torch.sum(items.without_garbage(per_item)) / items.number
 
     return measure
+
+
+def loss_own_sum(self: Any, ops: Any) -> Callable[..., Tensor] | None:
+    """`LossFunction._own_sum` of items without time."""
+    if self.time_axis is not None:
+        return None
+    general = partial(type(self).graph_function("_own_sum").function, self, ops)
+
+    def own_sum(per_item: Tensor, weights: Tensor | None = None, measured: bool = False) -> Tensor:
+        if weights is None:
+            return torch.sum(per_item)
+        if per_item.dim() != 1 or weights.dtype != per_item.dtype:
+            return general(per_item, weights, measured)
+        per_item = items_of(weights).without_garbage(per_item)
+        return torch.sum(per_item) if measured else torch.dot(per_item, weights)
+
+    return own_sum
+
+
+def loss_own_number(self: Any, ops: Any) -> Callable[..., Tensor] | None:
+    """`LossFunction._own_number` of weighted items without time."""
+    if self.time_axis is not None:
+        return None
+    general = partial(type(self).graph_function("_own_number").function, self, ops)
+
+    def own_number(items: Tensor, weighted: bool, as_steps: bool) -> Tensor:
+        if weighted and items.is_floating_point():
+            return items_of(items).counted
+        return general(items, weighted, as_steps)
+
+    return own_number
 
 
 def loss_without_garbage(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
@@ -98,7 +128,7 @@ def loss_without_garbage(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tens
 
     def without_garbage(values: Tensor, weights: Tensor) -> Tensor:
         more = values.dim() - weights.dim()
-        garbage = items_of(weights)[0]
+        garbage = items_of(weights).garbage
         if garbage is None or more < 0:
             return values
         return values.masked_fill(garbage if more == 0 else garbage[(..., *[None] * more)], 0)
@@ -112,8 +142,8 @@ def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]
 
     def total(values: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
         if weights is not None:
-            garbage, number = items_of(weights)
-            return torch.sum(values if garbage is None else values.masked_fill(garbage, 0.0)), number
+            items = items_of(weights)
+            return torch.sum(items.without_garbage(values)), items.number
         size = values.numel()
         if size not in numbers:
             numbers[size] = torch.full((), size, dtype=values.dtype, device=values.device)
@@ -132,29 +162,42 @@ def standardize_centered(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Ten
         if values.dim() != 1:
             return general(values, total, number, weights)
         differences = torch.addcdiv(values, total, number, value=-1)
-        garbage = None if weights is None else items_of(weights)[0]
-        if garbage is not None:
-            differences = differences.masked_fill(garbage, 0.0)
+        if weights is not None:
+            differences = items_of(weights).without_garbage(differences)
         return differences, torch.dot(differences, differences)
 
     return centered
 
 
+@dataclass(frozen=True)
+class Items:
+    """The items of a batch that count.
+
+    Attributes:
+        garbage: which weights leave out; None: none, as far as is known.
+        counted: how many count.
+        number: how many count, at least 1.
+    """
+
+    garbage: Tensor | None
+    counted: Tensor
+    number: Tensor
+
+    def without_garbage(self, values: Tensor) -> Tensor:
+        return values if self.garbage is None else values.masked_fill(self.garbage, 0.0)
+
+
 class _ItemsOf:
-    """Which items weights leave out (None: none, as far as is known), and how many count, at least 1.
+    """The items that weights let count.
 
     A batch's weights go to many graph functions, so the last answer is kept. On a device the weights are not read,
     which would wait for it.
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Tensor | None, int, tuple[Tensor | None, Tensor]] = (
-            None,
-            0,
-            (None, torch.ones(())),
-        )
+        self._last: tuple[Tensor | None, int, Items] = (None, 0, Items(None, torch.ones(()), torch.ones(())))
 
-    def __call__(self, weights: Tensor) -> tuple[Tensor | None, Tensor]:
+    def __call__(self, weights: Tensor) -> Items:
         last, version, items = self._last
         if weights is not last or weights._version != version:
             items = _look(weights)
@@ -162,15 +205,17 @@ class _ItemsOf:
         return items
 
 
-def _look(weights: Tensor) -> tuple[Tensor | None, Tensor]:
-    dtype = torch.get_default_dtype()
+def _look(weights: Tensor) -> Items:
+    dtype = weights.dtype if weights.is_floating_point() else torch.get_default_dtype()
     if weights.device.type != "cpu":
         garbage = weights == 0
-        return garbage, torch.clamp_min(weights.numel() - torch.sum(garbage), 1).to(dtype)
+        counted = weights.numel() - torch.sum(garbage)
+        return Items(garbage, counted.to(dtype), torch.clamp_min(counted, 1).to(dtype))
     values = weights.numpy()
-    counted = int(np.count_nonzero(values))
-    number = torch.scalar_tensor(max(counted, 1), dtype=dtype)
-    return None if counted == values.size else torch.from_numpy(values == 0), number
+    count = int(np.count_nonzero(values))
+    counted = torch.scalar_tensor(count, dtype=dtype)
+    number = counted if count else torch.ones((), dtype=dtype)
+    return Items(None if count == values.size else torch.from_numpy(values == 0), counted, number)
 
 
 items_of = _ItemsOf()

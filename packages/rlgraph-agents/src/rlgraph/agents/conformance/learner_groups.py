@@ -33,8 +33,9 @@ from rlgraph.agents.sac import SAC
 from rlgraph.components import IterativeOptimization
 from rlgraph.core import Collective
 from rlgraph.core.collectives.place import Place, make_collective
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 from rlgraph.testing.collectives import free_address
+from rlgraph.testing.shares import random_batch, share_of, valid_items
 
 CATEGORY, MOVES, STATES = IntBox(3), FloatBox(-1.0, 1.0, shape=(2,)), FloatBox(shape=(3,))
 MASKED = Dict(observation=STATES, action_mask=BoolBox(shape=(3,)))
@@ -130,8 +131,8 @@ def run_case(
     spaces = learner.executor.built.input_spaces["update"]
     results = []
     for _ in range(updates):
-        given = _legal(_value(spaces, rng, share.first))
-        own = _columns(spaces, given, *share.columns)
+        given = _legal(random_batch(spaces, rng, STEPS, COLUMNS, share.first))
+        own = share_of(spaces, given, *share.columns)
         results.append(learner.executor.execute("update", **own))
         if learner.statistics is not None:
             _observe(learner, rng, share)
@@ -172,26 +173,6 @@ def _stacked(results: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
 # What is given.
 
 
-def _value(space: Any, rng: np.random.Generator, first: int, name: str = "") -> Any:
-    """A value of a Space, of all columns."""
-    if isinstance(space, Mapping):
-        return {key: _value(part, rng, first, key) for key, part in space.items()}
-    if isinstance(space, Tuple):
-        return tuple(_value(part, rng, first) for part in space)
-    if name == "importance_weights":
-        return rng.uniform(0.5, 1.0, COLUMNS)
-    if name == "time_percentage":
-        return np.float64(0.3)
-    shape = (*(STEPS,) * space.has_time_rank, *(COLUMNS,) * space.has_batch_rank, *space.shape)
-    if name == "weights":
-        return _valid(rng, STEPS if space.has_time_rank else 1, first).reshape(shape).astype(float)
-    if name == "action_mask":
-        return (rng.random(shape) < 0.5) | (np.arange(shape[-1]) == rng.integers(shape[-1]))
-    if space.dtype == "bool":
-        return rng.random(shape) < 0.2
-    return rng.integers(0, 3, shape) if isinstance(space, IntBox) else rng.uniform(-0.9, 0.9, shape)
-
-
 def _legal(arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments of an update, in which the masks of states allow the actions that were taken there."""
     records = arguments["records"]
@@ -200,30 +181,11 @@ def _legal(arguments: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def _valid(rng: np.random.Generator, steps: int, first: int) -> np.ndarray:
-    """Which records are valid, ``[steps, columns]``: of learner 1 three times as many as of learner 0."""
-    parts = []
-    for columns, number in ((first, steps), (COLUMNS - first, 3 * steps)):
-        parts.append(rng.permutation(np.arange(steps * columns) < number).reshape(steps, columns))
-    return np.concatenate(parts, axis=1)
-
-
-def _columns(space: Any, value: Any, start: int, stop: int) -> Any:
-    """What a learner has that has some of the columns."""
-    if isinstance(space, Mapping):
-        return {key: _columns(part, value[key], start, stop) for key, part in space.items()}
-    if isinstance(space, Tuple):
-        return tuple(_columns(part, each, start, stop) for part, each in zip(space, value, strict=True))
-    if not space.has_batch_rank:
-        return value
-    return value[:, start:stop] if space.has_time_rank else value[start:stop]
-
-
 def _observe(learner: Learner, rng: np.random.Generator, share: Share) -> None:
     """Take steps of the own columns into the running statistics, and publish these."""
     assert learner.statistics is not None
     states, rewards = rng.normal(3.0, 2.0, (STEPS, COLUMNS, *STATES.shape)), rng.normal(size=(STEPS, COLUMNS))
-    valid, own = _valid(rng, STEPS, share.first), slice(*share.columns)
+    valid, own = valid_items(rng, STEPS, COLUMNS, share.first), slice(*share.columns)
     no = np.zeros(COLUMNS, bool)[own]
     for x, reward, is_valid in zip(states[:, own], rewards[:, own], valid[:, own], strict=True):
         learner.statistics.add(VectorStep(x, None, reward, no, no, x, no, is_valid), 0)

@@ -36,6 +36,8 @@ class GroupCollective(Collective):
 
     #: Whether a process must join before anything in it uses the framework.
     joins_first: ClassVar[bool] = False
+    #: Whether its constructor takes ``device``, the one on which the learner computes; None: nothing says.
+    on_devices: ClassVar[bool] = False
 
     def __init__(self, rank: int, size: int, address: str, timeout: float):
         super().__init__(rank, size, address, timeout)

@@ -64,7 +64,14 @@ class Index:
     loop: int
 
 
-Source = Input | Parameter | Result | Output | Carried | Index
+@dataclass(frozen=True)
+class Packed:
+    """Source: tensors of one segment as one flat tensor, one after the other."""
+
+    parts: tuple[Ref, ...]
+
+
+Source = Input | Parameter | Result | Output | Carried | Index | Packed
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,24 @@ class HostStep:
 
 @dataclass(frozen=True)
 class CollectiveStep:
-    """Collectives that are one call of the group: their values cross as one flat array."""
+    """Collectives that are one call of the group: their values cross as one flat array (see `passes.packing`).
+
+    Attributes:
+        nodes: the collectives.
+        packed: the flat array, where a segment makes it; None: the driver does, of several arrays.
+        beside: what crosses beside a flat array of a segment.
+    """
 
     nodes: tuple[Collective, ...]
+    packed: Leaf | None = None
+    beside: tuple[Expression, ...] = ()
+
+    @property
+    def arrays(self) -> tuple[Expression, ...]:
+        """What the driver uses of segments, other than `packed`."""
+        if self.packed is not None:
+            return self.beside
+        return tuple(expression for node in self.nodes for _, expression in arguments_of(node))
 
 
 @dataclass(frozen=True)
@@ -121,6 +136,21 @@ def walk_steps(steps: Iterable[Step]) -> Iterator[FlatStep]:
             yield from walk_steps([*step.then, *step.otherwise])
         else:
             yield step
+
+
+def used_between(steps: Iterable[Step]) -> Iterator[Expression]:
+    """What is used between segments."""
+    for step in steps:
+        if isinstance(step, HostStep):
+            yield from (expression for _, expression in arguments_of(step.node))
+        elif isinstance(step, CollectiveStep):
+            yield from step.arrays
+        elif isinstance(step, LoopStep):
+            yield from (step.node.count, step.node.carried, step.node.region.results)
+            yield from used_between(step.steps)
+        elif isinstance(step, BranchStep):
+            yield from (step.node.predicate, step.node.then.results, step.node.otherwise.results)
+            yield from used_between([*step.then, *step.otherwise])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,6 @@ from rlgraph.core.runtime.locks import Locks
 
 #: Held while a plan with collectives runs. It comes before all other locks in the order of their names.
 LOCK = "collective"
-#: Arrays of at most that many numbers are copied into one call: a call costs more.
-SMALL = 2**15
 
 
 class LearnerGroup:
@@ -48,10 +46,10 @@ class LearnerGroup:
             CollectiveError: they differ; names the first difference.
         """
         lines = [f"the API method {plan.name!r}", *_lines(plan, plan.steps)]
-        return _Together(self._locks.holding([LOCK]), lambda: self._meet(lines))
-
-    def _meet(self, lines: Sequence[str]) -> None:
         digest = json.dumps(lines)
+        return _Together(self._locks.holding([LOCK]), lambda: self._meet(lines, digest))
+
+    def _meet(self, lines: Sequence[str], digest: str) -> None:
         if self.collective.session != self._session:
             self._agreed.clear()
         if digest not in self._agreed:
@@ -67,43 +65,47 @@ class LearnerGroup:
                 )
 
     def reduction(
-        self, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+        self,
+        shapes: Sequence[tuple[int, ...]],
+        divided_by: Sequence[int | None],
+        numbers: int,
+        large_by: Sequence[int | None],
     ) -> Callable[..., Sequence[np.ndarray]]:
-        """``f(*arrays, numbers=()) -> sums`` over all learners, divided by the sums of numbers [], at least 1.
+        """``f(flat, *large) -> sums`` over all learners, divided by the sums of numbers, at least 1.
 
-        Small arrays, and the numbers, are one call; a large flat one has its own and may be overwritten.
+        `flat` is one call, and may be overwritten, as may large arrays, which have one each.
 
         Args:
-            shapes: of the arrays.
+            shapes: of the small arrays, which are one after the other in `flat`, with the numbers at its end.
             divided_by: for each of them the position of its number; None: it is not divided.
+            numbers: how many numbers there are.
+            large_by: as `divided_by`, for each large array.
         """
         all_reduce = self.collective.all_reduce
-        sizes = [math.prod(shape) for shape in shapes]
-        large = [i for i, shape in enumerate(shapes) if sizes[i] > SMALL and len(shape) == 1]
-        small, end, places = [i for i in range(len(shapes)) if i not in large], 0, list[slice]()
-        for i in small:
-            places.append(slice(end, end + sizes[i]))
-            end += sizes[i]
+        ends = list(accumulate(map(math.prod, shapes), initial=0))
+        places = [slice(*edges) for edges in pairwise(ends)]
         #: What is divided by the same number is next to each other, mostly all.
         runs = [
-            (slice(of[0].start, of[-1].stop), by)
-            for by, group in groupby(zip(small, places, strict=True), lambda pair: divided_by[pair[0]])
-            if by is not None and (of := [place for _, place in group])
+            (slice(of[0].start, of[-1].stop), ends[-1] + by)
+            for by, group in groupby(range(len(shapes)), divided_by.__getitem__)
+            if by is not None and (of := [places[i] for i in group])
+        ]
+        views = [
+            (place, None if len(shape) == 1 else shape) for place, shape in zip(places, shapes, strict=True)
         ]
 
-        def reduce(*arrays: np.ndarray, numbers: Sequence[np.ndarray] = ()) -> Sequence[np.ndarray]:
-            sums: list[Any] = list(arrays)
-            if small or numbers:
-                parts = [array.reshape(-1) for array in (*[arrays[i] for i in small], *numbers)]
-                flat = all_reduce(np.concatenate(parts))
+        def reduce(flat: np.ndarray, *large: np.ndarray) -> Sequence[np.ndarray]:
+            sums = list[np.ndarray]()
+            if shapes or numbers:
+                flat = all_reduce(flat)
                 for run, by in runs:
-                    flat[run] /= max(flat[end + by], 1.0)
-                for i, place in zip(small, places, strict=True):
-                    sums[i] = flat[place].reshape(shapes[i])
-            for i in large:
-                sums[i] = all_reduce(arrays[i])
-                if (number := divided_by[i]) is not None:
-                    sums[i] /= max(flat[end + number], 1.0)
+                    flat[run] /= max(flat[by], 1.0)
+                sums = [flat[at] if shape is None else flat[at].reshape(shape) for at, shape in views]
+            for array, number in zip(large, large_by, strict=True):
+                total = all_reduce(array)
+                if number is not None:
+                    total /= max(flat[ends[-1] + number], 1.0)
+                sums.append(total)
             return sums
 
         return reduce

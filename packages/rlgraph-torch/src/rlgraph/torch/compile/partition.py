@@ -33,6 +33,7 @@ from rlgraph.core.graph.nodes import (
     Node,
     Output,
     Pack,
+    Packed,
     Ref,
     arguments_of,
     outputs_of,
@@ -40,7 +41,7 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
 )
 from rlgraph.core.graph.passes.segments import make_segment
-from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.plan import Leaf, Plan, Segment
 from rlgraph.core.graph.variables import GradientList
 
 Pieces = tuple["Segment | Around", ...]
@@ -56,13 +57,16 @@ class Around:
 
 def cut(plan: Plan, segment: Segment) -> Pieces:
     """The pieces of a segment; the segment itself if it needs no split or cannot be split."""
-    results = Pack(
-        tuple, tuple((i, Ref(leaf.source, leaf.path)) for i, (leaf, _) in enumerate(segment.outputs))
-    )
+    results = Pack(tuple, tuple(enumerate(ref for leaf, _ in segment.outputs for ref in _parts(leaf))))
     names = (f"{segment.name}_{number}" for number in count())
     pieces = tuple(_cut(plan, segment.nodes, results, names))
     whole = len(pieces) == 1 and isinstance(pieces[0], Segment)
     return (segment,) if whole or not _may_be_cut(plan, pieces) else pieces
+
+
+def _parts(leaf: Leaf) -> tuple[Ref, ...]:
+    """What an output of a segment consists of."""
+    return leaf.source.parts if isinstance(leaf.source, Packed) else (Ref(leaf.source, leaf.path),)
 
 
 def is_differentiated(segment: Segment) -> bool:
@@ -151,11 +155,20 @@ class _Emitter:
         function.lines.extend(f"{name} = {self.dialect.receive(name)}" for name in names)
         self._emit(pieces)
         outputs = [
-            function.local(leaf) if leaf in kept else self.dialect.give(function.local(leaf))
+            function.local(leaf) if leaf in kept else self.dialect.give(self._flat(leaf))
             for leaf, _ in self.segment.outputs
         ]
         function.lines.append(f"return {literal(tuple, list(enumerate(outputs)))}")
         return function
+
+    def _flat(self, leaf: Leaf) -> str:
+        import torch
+
+        parts = [self.function.local(Leaf(ref.source, ref.path)) for ref in _parts(leaf)]
+        if not isinstance(leaf.source, Packed):
+            return parts[0]
+        flat = ", ".join(f"{part}.reshape(-1)" for part in parts)
+        return f"{self.function.share('concat', torch.cat)}([{flat}])"
 
     def _emit(self, pieces: Pieces) -> None:
         for piece in pieces:

@@ -23,11 +23,11 @@ from rlgraph.core.graph.nodes import (
     Pack,
     Path,
     Ref,
-    descend,
     label,
     outputs_of,
 )
 from rlgraph.core.graph.passes.draws_ahead import size_text
+from rlgraph.core.graph.passes.packing import summands
 from rlgraph.core.graph.plan import (
     BranchStep,
     CollectiveStep,
@@ -104,13 +104,19 @@ class LearnerGroup(Protocol):
         """What a whole plan with collectives runs in: alone in this learner, on all learners."""
 
     def reduction(
-        self, shapes: Sequence[tuple[int, ...]], divided_by: Sequence[int | None]
+        self,
+        shapes: Sequence[tuple[int, ...]],
+        divided_by: Sequence[int | None],
+        numbers: int,
+        large_by: Sequence[int | None],
     ) -> Callable[..., Sequence[np.ndarray]]:
-        """``f(*arrays, numbers=()) -> sums`` over all learners.
+        """``f(flat, *large) -> sums`` over all learners.
 
         Args:
-            shapes: of the arrays.
+            shapes: of the small arrays, which are one after the other in `flat`, with the numbers at its end.
             divided_by: for each of them the position of the number by whose sum its sum is divided.
+            numbers: how many numbers there are.
+            large_by: as `divided_by`, for each large array.
         """
 
 
@@ -226,24 +232,25 @@ class _Steps:
             function.lines.extend([f"{refuse}(error, {inputs})", "raise"])
 
     def _emit_collective(self, step: CollectiveStep) -> None:
-        function, built = self.function, self.plan.built
-        shapes, made, given, divided_by = list[Any](), list[str](), list[str](), list[int | None]()
-        numbers: list[Leaf] = []
-        for node in step.nodes:
-            number = next(iter(tensor_leaves(built, [node.number])), None)
-            if number is not None and number not in numbers:
-                numbers.append(number)
-            by = None if number is None else numbers.index(number)
-            for leaf, spec in tensor_leaves(built, [Ref(Output(node.id))]).items():
-                shapes.append(spec.shape)
-                made.append(function.local(leaf))
-                given.append(_driver_expression(self.plan, descend(node.value, leaf.path), function))
-                divided_by.append(by)
-        reduction = _shown if self.group is None else self.group.reduction(shapes, divided_by)
-        if numbers:
-            given.append(f"numbers={literal(tuple, list(enumerate(map(function.local, numbers))))}")
-        call = f"{function.bind('all_reduce', reduction)}({', '.join(given)})"
-        function.lines.append(f"{literal(tuple, list(enumerate(made)))} = {call}")
+        function = self.function
+        given, numbers = summands(self.plan.built, step.nodes)
+        small, large = ([x for x in given if x.is_large is is_large] for is_large in (False, True))
+        reduction: Any = _shown
+        if self.group is not None:
+            by = [
+                [None if x.number is None else numbers.index(x.number) for x in some]
+                for some in (small, large)
+            ]
+            reduction = self.group.reduction([x.shape for x in small], by[0], len(numbers), by[1])
+        flat = "None"
+        if step.packed is not None:
+            flat = function.local(step.packed)
+        elif small or numbers:
+            parts = ", ".join(function.local(leaf) for leaf in (*(x.given for x in small), *numbers))
+            flat = f"{function.share('joined', _joined)}({parts})"
+        arguments = ", ".join([flat, *(function.local(x.given) for x in large)])
+        made = literal(tuple, list(enumerate(function.local(x.made) for x in (*small, *large))))
+        function.lines.append(f"{made} = {function.bind('all_reduce', reduction)}({arguments})")
 
     def _emit_loop(self, step: LoopStep) -> None:
         emit_loop(self.writer, step.node, lambda _region: self.emit(step.steps))
@@ -262,7 +269,12 @@ class _Steps:
         return f"{self.function.share('copy_array', np.array)}({name})"
 
     def _stack(self, name: str) -> str:
-        return f"{self.function.share('stack', np.stack)}({name})"
+        # Of equal arrays the same as `np.stack`, in a quarter of the time.
+        return f"{self.function.share('copy_array', np.array)}({name})"
+
+
+def _joined(*arrays: np.ndarray) -> np.ndarray:
+    return np.concatenate([array.reshape(-1) for array in arrays])
 
 
 def _shown(*_: Any) -> NoReturn:

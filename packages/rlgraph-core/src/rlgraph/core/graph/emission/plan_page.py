@@ -56,9 +56,8 @@ def _driver(plan: Plan) -> SourceFunction:
 
 def _segment(plan: Plan, segment: Segment) -> Iterator[str]:
     gradients = Tape(lambda blocks, retain: _nothing)
-    linker = _Shown(
-        lambda v: v, lambda block: block, gradients, ops=SimpleNamespace(stack=_nothing, concat=_nothing)
-    )
+    ops = SimpleNamespace(stack=_nothing, concat=_nothing, reshape=_nothing)
+    linker = _Shown(lambda v: v, lambda block: block, gradients, ops=ops)
     function = emit_segment(plan, segment, _DIALECT, linker)
     yield f"# {segment.name}: {_leaves(segment.inputs)} -> {_leaves(segment.outputs)}"
     for node in walk_nodes(segment.nodes):

@@ -31,6 +31,7 @@ from rlgraph.core.graph.nodes import (
     Node,
     Output,
     Pack,
+    Packed,
     Ref,
     Region,
     VariablesOf,
@@ -119,6 +120,8 @@ class _SegmentEmitter:
             self.function.lines.append(f"[{together}] = {arrive(together, device)}")
 
     def _give(self, leaf: Leaf) -> str:
+        if isinstance(leaf.source, Packed):
+            return self.dialect.give(self._packed(leaf.source))
         text = self._flat(Ref(leaf.source, leaf.path))
         # An exported segment may hand an input on.
         sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
@@ -247,6 +250,22 @@ class _SegmentEmitter:
         if len(self.plan.built.layout.blocks(derivatives, self.cuts[expression.source.node])) == 1:
             return f"{text}[0]"
         return f"{self.function.share('concat', self.linker.ops.concat)}({text})"
+
+    def _packed(self, source: Packed) -> str:
+        """Several tensors as one flat one."""
+        reshape, concat = (
+            self.function.share(name, getattr(self.linker.ops, name)) for name in ("reshape", "concat")
+        )
+        parts = []
+        for part in source.parts:
+            text, value = self._expression(part), self.plan.built.value_of(part)
+            if isinstance(value, GradientList):
+                parts.append(f"*{text}")
+            else:
+                parts.append(text if len(value.shape) == 1 else f"{reshape}({text}, (-1,))")
+        made = {part.source.node for part in source.parts if isinstance(part.source, Output)}
+        text = f"{concat}([{', '.join(parts)}])"
+        return self.detach(text) if made & self.sliced else text
 
     def _emit_blocks(self, output: Output) -> None:
         """Cut a flat tensor that enters the segment into the blocks of a list of derivatives, if it is one."""

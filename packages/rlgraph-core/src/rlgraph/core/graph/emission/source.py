@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-from rlgraph.core.graph.nodes import Carried, Index, Input, Output, Ref
+from rlgraph.core.graph.nodes import Carried, Index, Input, Output, Packed, Ref
 from rlgraph.core.graph.plan import Leaf
 from rlgraph.core.graph.values import Value, is_leaf
 
@@ -112,6 +112,8 @@ def leaf_name(leaf: Leaf) -> str:
         base = f"c{source.loop}"
     elif isinstance(source, Index):
         base = f"i{source.loop}"
+    elif isinstance(source, Packed):
+        base = f"{leaf_name(Leaf(source.parts[0].source, source.parts[0].path))}_and_others"
     else:
         assert isinstance(source, Output)
         base = f"v{source.node}" + (f"_{source.index}" if source.index else "")

@@ -15,19 +15,17 @@ After::
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from rlgraph.core.graph.nodes import Expression, Input, arguments_of
+from rlgraph.core.graph.nodes import Input, Packed
 from rlgraph.core.graph.plan import (
-    BranchStep,
-    CollectiveStep,
-    HostStep,
     Leaf,
     LoopStep,
     Plan,
     Segment,
     Step,
     tensor_leaves,
+    used_between,
     walk_steps,
 )
 
@@ -35,24 +33,11 @@ from rlgraph.core.graph.plan import (
 def kept_tensors(plan: Plan) -> frozenset[Leaf]:
     """The tensors between the segments of `plan` that nothing but segments use, and its arguments used repeatedly."""
     segments = plan.segments
-    made = {leaf for segment in segments for leaf, _ in segment.outputs}
-    used = set(tensor_leaves(plan.built, [*_outside(plan.steps), plan.results]))
+    made = {
+        leaf for segment in segments for leaf, _ in segment.outputs if not isinstance(leaf.source, Packed)
+    }
+    used = set(tensor_leaves(plan.built, [*used_between(plan.steps), plan.results]))
     return frozenset((made - used) | _repeated(plan.steps))
-
-
-def _outside(steps: Iterable[Step]) -> Iterator[Expression]:
-    """What is used between segments."""
-    for step in steps:
-        if isinstance(step, HostStep):
-            yield from (expression for _, expression in arguments_of(step.node))
-        elif isinstance(step, CollectiveStep):
-            yield from (expression for node in step.nodes for _, expression in arguments_of(node))
-        elif isinstance(step, LoopStep):
-            yield from (step.node.count, step.node.carried, step.node.region.results)
-            yield from _outside(step.steps)
-        elif isinstance(step, BranchStep):
-            yield from (step.node.predicate, step.node.then.results, step.node.otherwise.results)
-            yield from _outside([*step.then, *step.otherwise])
 
 
 def _repeated(steps: Sequence[Step]) -> set[Leaf]:
