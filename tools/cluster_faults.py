@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -99,7 +100,10 @@ class Cluster:
     def _start(self, name: str, module: str, *arguments: str) -> None:
         with open(self.file(name), "ab") as output:
             self.programs[name] = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments], stdout=output, stderr=subprocess.STDOUT
+                [sys.executable, "-m", module, *arguments],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "PYTHONFAULTHANDLER": "1", "TF_CPP_MIN_LOG_LEVEL": "2"},
             )
 
     def file(self, name: str) -> Path:
@@ -129,6 +133,12 @@ class Cluster:
     def has_finished(self) -> bool:
         """Whether the learner has done all its steps."""
         return self.programs["learner"].poll() == 0
+
+    def dump(self) -> None:
+        """Let all programs print where they are, and end."""
+        for program in self.programs.values():
+            program.send_signal(signal.SIGABRT)
+            program.wait()
 
     def end(self) -> None:
         """Kill what is left."""
@@ -182,7 +192,8 @@ def kill_one(cluster: Cluster, draws: random.Random, problems: list[str]) -> int
         return 0
     print(f"{victim} was killed, and named after {seconds:.1f} s", flush=True)
     if not is_named or seconds > LIMIT:
-        problems.append(f"{victim} was not named within {LIMIT:g} s: {cluster.said(victim)[-2000:]}")
+        cluster.dump()
+        problems.append(f"{victim} was not named within {LIMIT:g} s: {cluster.said(victim)[-8000:]}")
     cluster.start(victim)
     return 1
 

@@ -47,6 +47,16 @@ class Endless(Connected):
         self.is_over.set()
 
 
+class Stuck(Connected):
+    """Learner 0 waits for ever for the others to start, and learner 1 is lost then."""
+
+    def start(self) -> None:
+        if self.rank == 0:
+            threading.Event().wait()
+        for line in self.membership._lines.values():
+            line.close()
+
+
 class Failing(Connected):
     def start(self) -> None:
         if self.rank == 1:
@@ -180,6 +190,14 @@ def test_a_learner_that_cannot_start_is_named_to_the_others():
     assert "learner 1: the group could not start: ValueError: no such device" in second
     text = together(lambda: first.all_reduce(np.ones(1)))[0]
     assert "learner 1 of 2 is lost: ValueError: no such device" in text
+
+
+def test_a_learner_that_is_lost_while_others_start_is_named() -> None:
+    began = time.monotonic()
+    assert (
+        "the group could not start: learner 1 of 2 is lost: its process has ended" in group(2, kind=Stuck)[0]
+    )
+    assert time.monotonic() - began < 4.0
 
 
 def test_launchers_say_where_a_learner_stands():

@@ -75,7 +75,8 @@ class TensorFlowCollective(GroupCollective):
                 merge_op="Add",
                 final_op="Id",
                 communication_hint="ring",
-                timeout_seconds=self.timeout,
+                # With a limit of its own, every call has a thread that sleeps as long. `Membership` ends late calls.
+                timeout_seconds=0.0,
             )
 
         made = tf.function(summed, autograph=False)

@@ -47,12 +47,35 @@ class GroupCollective(Collective):
         self._process = os.getpid()
         self.membership = Membership(rank, size, address, timeout, self.greeting())
         try:
-            self.start()
+            self._start()
         except Exception as error:
             text = self.membership.wait_for_fault(2.0) or f"{type(error).__name__}: {error}"
             self.membership.close(text)
             raise CollectiveError(f"learner {rank}: the group could not start: {text}") from error
         self.membership.on_fault = self._abort
+
+    def _start(self) -> None:
+        """Calls `start`, and gives it up when a learner is lost: frameworks would wait for that one.
+
+        Raises:
+            Exception: of `start`; or a learner is lost.
+        """
+        errors: list[BaseException] = []
+
+        def start() -> None:
+            try:
+                self.start()
+            except BaseException as error:
+                errors.append(error)
+
+        starting = threading.Thread(target=start, daemon=True)
+        starting.start()
+        while starting.is_alive() and not self.membership.fault:
+            starting.join(0.1)
+        if errors:
+            raise errors[0]
+        if self.membership.fault:
+            raise CollectiveError(self.membership.fault)
 
     def greeting(self) -> bytes:
         """What the others must know before `start`: a port, say."""
