@@ -88,8 +88,8 @@ def mask_space(actions: Space) -> Space:
     """The Space of one mask of `actions`."""
     if isinstance(actions, Dict):
         return Dict({name: mask_space(part) for name, part in actions.items() if isinstance(part, IntBox)})
-    assert isinstance(actions, IntBox)
-    return BoolBox(shape=(*actions.shape, actions.num_categories))
+    categories = (actions.num_categories,) if isinstance(actions, IntBox) else ()
+    return BoolBox(shape=(*actions.shape, *categories))
 
 
 def spec_of(

@@ -3,10 +3,11 @@
 
     python3 tools/learner_faults.py --kills 40
 
-A run of PPO on CartPole has two learners. One of them is killed (SIGKILL) at a random moment: learner 0, which has the
-run, or learner 1. Within the limit the other must have ended; learner 0 names learner 1 in its error. Then the run is
-resumed from its last checkpoint, and the next one is killed. At the end the run is resumed to its last step, and must
-have learned. No process may be left. Exit code 1 if anything is wrong.
+A run of PPO on CartPole has two learners. One of them is killed (SIGKILL) at a random moment of training, or of the
+start of the group every fourth time: learner 0, which has the run, or learner 1. Within the limit the other must have
+ended; learner 0 names learner 1 in its error. Then the run is resumed from its last checkpoint, and the next one is
+killed. At the end the run is resumed to its last step, and must have learned. No process may be left. Exit code 1 if
+anything is wrong.
 """
 
 from __future__ import annotations
@@ -74,33 +75,62 @@ def _command(folder: Path, options: argparse.Namespace) -> list[str]:
 
 def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -> str:
     """Starts or resumes the run and kills a learner; returns what was wrong."""
-    before = _metrics(folder)
-    process = subprocess.Popen(_command(folder, options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # A process that is asked to abort prints where each of its threads is.
+    process = subprocess.Popen(
+        _command(folder, options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+    )
     try:
-        began = time.monotonic()
-        while _metrics(folder) == before:  # it trains when it has written its first report
-            if process.poll() is not None or time.monotonic() - began > BEGIN:
-                process.kill()
-                return f"did not begin: {(process.communicate()[0] or b'').decode()[-800:]}"
-            time.sleep(0.05)
+        at_start = any(folder.glob("checkpoints/step-*")) and draws.random() < 0.25
+        if not (_joins if at_start else _trains)(process, folder):
+            process.kill()
+            return f"did not begin: {(process.communicate()[0] or b'').decode()[-800:]}"
         time.sleep(draws.uniform(0.0, 3.0))
-        children = _children(process.pid)
-        victim = draws.choice([process.pid, *children])
+        (other,) = _children(process.pid)
+        log = Path(os.readlink(f"/proc/{other}/fd/1"))
+        victim = draws.choice([process.pid, other])
+        who = f"learner {int(victim == other)}"
         killed = time.monotonic()
         os.kill(victim, signal.SIGKILL)
-        printed = process.communicate(timeout=60.0)[0].decode()
-        while any(map(_is_alive, children)) and time.monotonic() - killed < 60.0:
+        while (is_late := any(map(_is_alive, {process.pid, other}))) and time.monotonic() - killed < LIMIT:
             time.sleep(0.05)
         seconds = time.monotonic() - killed
+        if is_late:
+            os.kill(process.pid if victim == other else other, signal.SIGABRT)
+        printed = process.communicate(timeout=60.0)[0].decode()
     finally:
         process.kill()
         process.wait()
-    if seconds > LIMIT:
-        who = "learner 0" if victim == process.pid else "learner 1"
-        return f"ended {seconds:.1f} s after {who} was killed: {printed[-800:]}"
-    if victim != process.pid and "learner 1" not in printed:
+    if is_late:
+        said = printed if victim == other else log.read_text()
+        return f"the other did not end within {LIMIT:g} s after {who} was killed: {said[-8000:]}"
+    if victim == other and "learner 1" not in printed:
         return f"learner 1 was not named: {printed[-800:]}"
+    print(f"{who} killed, the other ended after {seconds:.1f} s", flush=True)
     return ""
+
+
+def _joins(process: subprocess.Popen[bytes], folder: Path) -> bool:
+    """Wait until a run has started learner 1; whether it has."""
+    began = time.monotonic()
+    while not _children(process.pid):
+        if process.poll() is not None or time.monotonic() - began > BEGIN:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _trains(process: subprocess.Popen[bytes], folder: Path) -> bool:
+    """Wait until a run has written a report; whether it has. One that is resumed drops some that are there."""
+    began, smallest = time.monotonic(), _metrics(folder)
+    while (size := _metrics(folder)) <= smallest:
+        if process.poll() is not None or time.monotonic() - began > BEGIN:
+            return False
+        smallest = min(smallest, size)
+        time.sleep(0.05)
+    return True
 
 
 def _metrics(folder: Path) -> int:

@@ -38,12 +38,12 @@ def results_markdown(results: Mapping[str, Any]) -> str:
         f"| seed | {' | '.join(map(str, seeds))} | mean | IQM |",
         f"|{' --- |' * (len(seeds) + 3)}",
     ]
-    for backend, measured in sorted(measurements.items(), reverse=True):  # torch, then tf
+    for subject, measured in sorted(measurements.items(), reverse=True):  # torch, then tf
         means = {run["seed"]: run["mean"] for run in measured["runs"]}
         cells = [f"{means[seed]:.1f}" if seed in means else "" for seed in seeds]
         values = list(means.values())
         cells += [f"{np.mean(values):.1f}", f"{interquartile_mean(values):.1f}"]
-        lines.append(f"| {_title(backend, measured)} | {' | '.join(cells)} |")
+        lines.append(f"| {_title(subject, measured)} | {' | '.join(cells)} |")
     shown = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=84)
     return "\n".join([*lines, "", "The document of the runs:", "", "```yaml", shown.rstrip(), "```", ""])
 
@@ -54,9 +54,10 @@ def _environments(document: Mapping[str, Any]) -> str:
     return f"{executor['actors']} actors with {environments} each" if executor else environments
 
 
-def _title(backend: str, measured: Mapping[str, Any]) -> str:
-    title, package = TITLES[backend]
-    return f"{title} {measured['versions'][package]}{', compiled' if measured['compiled'] else ''}"
+def _title(subject: str, measured: Mapping[str, Any]) -> str:
+    title, package = TITLES[subject.partition(" ")[0]]
+    group = f", {measured['learners']} learners on {measured['collective']}" if "learners" in measured else ""
+    return f"{title} {measured['versions'][package]}{', compiled' if measured['compiled'] else ''}{group}"
 
 
 class ResultsDirective(SphinxDirective):

@@ -81,15 +81,12 @@ def _impala() -> Any:
     return _on_gpu(*_learner(IMPALA, Fragments()))
 
 
-def _replicas() -> Any:
-    """The update of a DQN that two GPUs share, not run: a machine need not have them."""
+def _in_group() -> Any:
+    """A DQN of a group of learners, on its GPU; not run: a machine need not have one."""
     from rlgraph.core import assemble, build
-    from rlgraph.core.component.replicas import replication
-    from rlgraph.core.graph import make_plan
 
     root, spaces = _dqn()
-    built = build(assemble(root, spaces), spaces, device="cuda:0")
-    return make_plan(built, "update", replication(["cuda:0", "cuda:1"])).built
+    return build(assemble(root, spaces, in_group=True), spaces, device="cuda:0")
 
 
 def _page_example() -> dict[str, Any]:
@@ -128,7 +125,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
     "apex": _apex,
     "impala": _impala,
     "devices": _placed,
-    "replicas": _replicas,
+    "learner": _in_group,
     "loops": _loops,
     "failure": _failure,
 }

@@ -1,14 +1,17 @@
 """Does an agent learn, on every seed?
 
-Trains a run's document with every seed, in this process and one after the other, and writes what the policies reach to
-a file of results. The judged policy plays greedily, in episodes never used before: the last policy, or the best of the
-evaluations if the document has some. A file of results holds its document, so it can be given in place of one.
+Trains a run's document with every seed, one after the other and each in a new process, and writes what the policies
+reach to a file of results. The judged policy plays greedily, in episodes never used before: the last policy, or the
+best of the evaluations if the document has some. A file of results holds its document, so it can be given in place of
+one.
 
 Documents are tuned on seeds from 101 on; seeds 1 to 5 are reported, every one of them. They may name the wrapper in
 `badly_scaled.py`.
 
     python tools/benchmarks/learning.py run.yaml --backend torch --results docs/agents/results/ppo_cartpole_v1.json
     python tools/benchmarks/learning.py docs/agents/results/ppo_cartpole_v1.json --backend tf
+    python tools/benchmarks/learning.py docs/agents/results/ppo_cartpole_v1.json --learners 2 --collective gloo \
+        --results docs/agents/results/ppo_cartpole_v1_two_learners.json
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ import json
 import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +32,14 @@ from rlgraph.runs.provenance import provenance
 from rlgraph.runs.training import train
 
 
-def measure(document: Mapping[str, Any], backend: str, compiled: bool, seed: int) -> dict[str, Any]:
+@allow_imports("badly_scaled")
+def measure(
+    document: Mapping[str, Any], backend: str, execution: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
     """Train and judge one seed, in a folder that is thrown away."""
     spec = {
         **document,
-        "agent": {**document["agent"], "execution_spec": {"threads": 1, "compile": compiled}},
+        "agent": {**document["agent"], "execution_spec": {"threads": 1, **execution}},
         "backend": backend,
         "seed": seed,
         "checkpoints": {"interval": None},
@@ -60,11 +68,14 @@ def main() -> None:
     parser.add_argument("document", type=Path, help="a run's document, or a file of results")
     parser.add_argument("--backend", default="torch")
     parser.add_argument("--compile", action="store_true", help="compile the agent's programs")
+    parser.add_argument("--learners", type=int, default=1, help="learners of a group")
+    parser.add_argument("--collective", help="what adds their gradients up")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument(
         "--results",
         type=Path,
-        help="where the figures of this backend are written, in place of those there; default: a given file of results",
+        help="where the figures of this backend and collective are written, in place of those there; default: a given "
+        "file of results",
     )
     options = parser.parse_args()
     given = json.loads(options.document.read_text()) if options.document.suffix == ".json" else {}
@@ -72,17 +83,23 @@ def main() -> None:
     file = options.results or (options.document if "document" in given else None)
     known = json.loads(file.read_text()) if file and file.exists() else {"measurements": {}}
     runs: list[dict[str, Any]] = []
+    group = {"learners": options.learners, "collective": options.collective} if options.collective else {}
+    subject = " ".join(filter(None, (options.backend, options.collective)))
     facts = {key: value for key, value in provenance().items() if key != "command"}
+    execution = {"compile": options.compile, **group}
     for seed in options.seeds:
-        runs.append(run := measure(document, options.backend, options.compile, seed))
+        # A process can be in one group of TensorFlow's only.
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            run = process.submit(measure, document, options.backend, execution, seed).result()
+        runs.append(run)
         print(
-            f"{options.document.name} {options.backend} seed {seed}: {run['mean']:.1f} +- {run['std']:.1f} "
+            f"{options.document.name} {subject} seed {seed}: {run['mean']:.1f} +- {run['std']:.1f} "
             f"(policy of step {run['policy_of_step']:,} of {run['steps']:,}, {run['seconds']:.0f} s)",
             flush=True,
         )
         if file:
-            measurement = {"compiled": options.compile, **facts, "runs": runs}
-            measurements = {**known["measurements"], options.backend: measurement}
+            measurement = {"compiled": options.compile, **group, **facts, "runs": runs}
+            measurements = {**known["measurements"], subject: measurement}
             content = {"document": document, "measurements": measurements}
             file.parent.mkdir(exist_ok=True)
             file.write_text(json.dumps(content, indent=2) + "\n")

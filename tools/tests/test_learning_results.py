@@ -53,6 +53,9 @@ def test_a_table_has_every_seed_of_every_backend() -> None:
         {"document": {**document, "executor_spec": {"actors": 2}}, "measurements": measurements}
     )
     assert "100,000 steps, 2 actors with 8 environments each, one thread" in text
+    group = {**measured(False, "torch", seed1=3.0), "learners": 2, "collective": "gloo"}
+    text = results_markdown({"document": document, "measurements": {"torch gloo": group}})
+    assert "| PyTorch 9.9, 2 learners on gloo | 3.0 | 3.0 | 3.0 |" in text
 
 
 def test_there_are_results() -> None:

@@ -1,4 +1,4 @@
-"""Devices on TensorFlow: names, what is really placed where, and updates on several devices.
+"""Devices on TensorFlow: names, and what is really placed where.
 
 A process has several CPU devices only if it says so before TensorFlow starts, so the tests of more than one run in
 a process of their own.
@@ -131,27 +131,6 @@ states = rng.normal(size=(3, 4)).astype("float32")
 same(made.numpy_program("get_q_values")(states), plain.execute("get_q_values", states))
 """
 
-REPLICAS = """
-one = executor()
-two = executor(device_strategy="multi_device_sync", replicas=["cpu:0", "cpu:1"])
-_, used = devices_of_operations(two, "update")
-assert used == {"cpu:0", "cpu:1"}, used
-rng = np.random.default_rng(0)
-for size in (6, 5, 1, 2, 7):
-    records = RECORDS.sample(size, rng=rng)
-    for a, b in zip(*(e.execute("update", records) for e in (one, two))):
-        assert a.shape == b.shape
-        same(a, b)
-records = RECORDS.sample(20, rng=rng)
-for e in (one, two):
-    e.execute("insert", records)
-for size in (4, 3):
-    for a, b in zip(*(e.execute("update_from_memory", size) for e in (one, two))):
-        same(a, b)
-for a, b in zip(one.get_weights().values(), two.get_weights().values()):
-    same(a, b)
-"""
-
 DRAWS = """
 class Noise(Component):
     @rlgraph_api
@@ -184,7 +163,7 @@ assert len(caught) == 1
 assert {group.device for group in made.built.layout.groups.values()} == {""}
 """
 
-PROGRAMS = {"places": PLACES, "replicas": REPLICAS, "draws, one thread": DRAWS, "missing": MISSING}
+PROGRAMS = {"places": PLACES, "draws, one thread": DRAWS, "missing": MISSING}
 
 
 @pytest.fixture(scope="module")

@@ -74,16 +74,56 @@ def check(name):
     assert group.device.endswith("CPU:0")
 """
 
+# Learners on a device each are one on the whole batch, of which masks leave out most of the first one's items.
+GROUP = """
+from concurrent.futures import ThreadPoolExecutor
+
+from rlgraph.agents.a2c import A2C
+from rlgraph.agents.agent_options import make_parts
+from rlgraph.agents.learner import Learner
+from rlgraph.core import memory_group
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing.shares import random_batch, share_of
+
+
+def learner(devices, collective=None):
+    execution = {"dtype": "float64", "devices": devices, "collective": "memory"}
+    options = {"network_spec": [8], "optimizer_spec": {"clip_grad_norm": 0.1}, "seed": 3, "execution_spec": execution}
+    spec, experience, execution = make_parts(A2C, FloatBox(shape=(3,)), IntBox(3), **options)
+    return Learner(spec, experience, "tf", execution, collective=collective)
+
+
+def learn(learner, part):
+    return [learner.executor.execute("update", **share_of(space, batch, *part)) for batch in batches]
+
+
+one = learner(["cpu"])
+several = [learner(["cpu:0", "cpu:1"], each) for each in memory_group(2)]
+for rank, each in enumerate(several):
+    assert {group.device[-5:] for group in each.executor.storage.groups.values()} == {f"CPU:{rank}"}
+space, rng = one.executor.built.input_spaces["update"], np.random.default_rng(5)
+batches = [random_batch(space, rng, 3, 8, 2) for _ in range(5)]
+with ThreadPoolExecutor(2) as pool:
+    found = [learn(one, (0, 8)), *pool.map(learn, several, [(0, 2), (2, 8)])]
+weights, first, second = (each.executor.get_weights() for each in (one, *several))
+for variable, value in weights.items():
+    np.testing.assert_allclose(first[variable], value, rtol=0, atol=1e-10, err_msg=variable)
+    np.testing.assert_array_equal(first[variable], second[variable])
+for whole, *parts in zip(*found, strict=True):
+    for part in parts:
+        np.testing.assert_allclose(part["loss"], whole["loss"], rtol=0, atol=1e-10)
+"""
+
 AGENTS = ("ppo", "a2c", "dqn", "sac")
 
 
 @pytest.fixture(scope="module")
 def outcomes(run_apart):
     """One process with two logical devices."""
-    return run_apart(START, {name: f"check({name!r})" for name in AGENTS})
+    return run_apart(START, {**{name: f"check({name!r})" for name in AGENTS}, "group": GROUP})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", [*AGENTS, "group"])
 def test_learning_on_another_device(outcomes, name):
     assert outcomes[name] == ""

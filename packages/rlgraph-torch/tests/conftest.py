@@ -1,5 +1,8 @@
 """Tests hold PyTorch's process-wide settings still; and GPUs that are not there, for those that need some."""
 
+import threading
+from collections import defaultdict
+
 import pytest
 import torch
 from torch import Tensor
@@ -36,7 +39,8 @@ class SimulatedGpus(TorchFunctionMode):
 
     What PyTorch refuses on a machine with GPUs is refused here: an operation on tensors of two devices, a generator of
     another device than its tensor, an array of a tensor that is not on the CPU. So a move that is missing is found.
-    Copies to the CPU that nobody waits for arrive when somebody waits for an event after them.
+    Copies to the CPU that nobody waits for arrive when somebody waits for an event after them. Each thread enters it on
+    its own, and has its own queue of copies.
 
     Attributes:
         moves: devices to which something was moved, in order.
@@ -50,12 +54,20 @@ class SimulatedGpus(TorchFunctionMode):
         self.kept = []
         self.moves = []
         self.waits = []
-        self.under_way = []
+        self._under_way = defaultdict(list)
         self.on_wait = lambda: None
 
     def forget(self):
         self.moves.clear()
         self.waits.clear()
+
+    @property
+    def under_way(self):
+        """Copies of this thread that have not arrived."""
+        return self._under_way[threading.get_ident()]
+
+    def take_under_way(self):
+        return self._under_way.pop(threading.get_ident(), [])
 
     def make_event(self):
         return Event(self)
@@ -143,7 +155,7 @@ class Event:
         self.gpus, self.before = gpus, []
 
     def record(self, stream):
-        self.before, self.gpus.under_way = self.gpus.under_way, []
+        self.before = self.gpus.take_under_way()
 
     def synchronize(self):
         self.gpus.on_wait()

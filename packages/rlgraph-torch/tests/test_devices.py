@@ -107,12 +107,6 @@ SPECS = {
     "policy only": {"device_map": {"policy": "cuda:0"}},
     "optimizer only": {"device_map": {"optimizer": "cuda:1"}},
     "two parts": {"device": "cuda:0", "device_map": {"policy/value": "cuda:1", "loss": "cpu"}},
-    "replicas": {"device_strategy": "multi_device_sync", "replicas": ["cuda:0", "cuda:1"]},
-    "replicas and variables": {
-        "device": "gpu",
-        "device_strategy": "multi_device_sync",
-        "replicas": ["cuda:0", "cuda:1", "cpu"],
-    },
 }
 
 

@@ -1,7 +1,13 @@
 """Agents that learn on a (simulated) GPU and act on the CPU: what they learn, and what goes to and fro."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+
+from rlgraph.core import memory_group, registry
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing.shares import random_batch, share_of
 
 agents = pytest.importorskip("rlgraph.agents")
 pytest.importorskip("gymnasium")
@@ -46,3 +52,59 @@ def test_learning_on_a_gpu(gpus, name):
     for use_exploration in (True, False, True):
         placed.get_actions(state, use_exploration)
     assert gpus.waits == ["event"]
+
+
+#: Time steps and environments of a batch, and the environments of each learner: 1 and 3 quarters.
+STEPS, COLUMNS, SHARES = 3, 8, ((0, 2), (2, 8))
+#: What a learner does with its records.
+IN_A_GROUP = {
+    "ppo": {"num_epochs": 2, "num_minibatches": 1, "weight_entropy": 0.01},
+    "a2c": {},
+    "dqn": {"memory_spec": {"type": "prioritized_replay", "capacity": 100}},
+    "sac": {},
+}
+
+
+def make_learner(name, devices, collective=None):
+    from rlgraph.agents.agent_options import make_parts
+    from rlgraph.agents.learner import Learner
+
+    kind = registry("rlgraph.agents").load(name).algorithm_class
+    execution = {"dtype": "float64", "devices": devices, "collective": "memory"}
+    options = {
+        "network_spec": LAYERS,
+        "optimizer_spec": {"clip_grad_norm": 0.1},
+        "seed": 3,
+        **IN_A_GROUP[name],
+    }
+    actions = IntBox(3)
+    spec, experience, execution = make_parts(
+        kind, FloatBox(shape=(3,)), actions, execution_spec=execution, **options
+    )
+    return Learner(spec, experience, "torch", execution, collective=collective)
+
+
+@pytest.mark.parametrize("name", IN_A_GROUP)
+def test_learners_on_a_gpu_each_are_one_on_the_cpu(gpus, name):
+    group = memory_group(2)
+    one = make_learner(name, ["cpu"])
+    several = [make_learner(name, ["cuda:0", "cuda:1"], each) for each in group]
+    for rank, learner in enumerate(several):
+        devices = {str(values.device) for values in learner.executor.storage.groups.values()}
+        assert devices == {f"cuda:{rank}"}
+    rng, space = np.random.default_rng(5), one.executor.built.input_spaces["update"]
+    batches = [random_batch(space, rng, STEPS, COLUMNS, SHARES[0][1]) for _ in range(5)]
+
+    def learn(learner, part):
+        with gpus:  # it is of one thread
+            return [learner.executor.execute("update", **share_of(space, each, *part)) for each in batches]
+
+    with ThreadPoolExecutor(2) as pool:
+        found = [learn(one, (0, COLUMNS)), *pool.map(learn, several, SHARES)]
+    weights, first, second = (learner.executor.get_weights() for learner in (one, *several))
+    for variable, value in weights.items():
+        np.testing.assert_allclose(first[variable], value, rtol=0, atol=1e-10, err_msg=variable)
+        np.testing.assert_array_equal(first[variable], second[variable])
+    for whole, *parts in zip(*found, strict=True):
+        for part in parts:
+            np.testing.assert_allclose(part["loss"], whole["loss"], rtol=0, atol=1e-10)

@@ -55,15 +55,34 @@ def test_execution_spec():
         ),
         ({"soft_placement": 1}, "execution_spec.soft_placement: expected true or false, given 1"),
         (
-            {"device_strategy": "multi_device"},
-            "execution_spec.device_strategy: given 'multi_device'. Did you mean 'multi_device_sync'?",
+            {"devices": "cpu", "collective": "gloo"},
+            "execution_spec.devices: expected a list of devices, one for each learner, given 'cpu'",
         ),
         (
-            {"device_strategy": "multi_device_sync"},
-            "device_strategy 'multi_device_sync' and replicas belong together",
+            {"devices": ["cpu", "cpu"]},
+            "2 learners need a collective, for example {'devices': [...], 'collective': 'gloo'}",
         ),
-        ({"replicas": ["cpu", "cpu"]}, "belong together, given 'default' and ['cpu', 'cpu']"),
-        ({"replicas": "cpu"}, "execution_spec.replicas: expected a list of devices, given 'cpu'"),
+        (
+            {"devices": ["cpu", "cpu"], "learners": 1, "collective": "gloo"},
+            "execution_spec.learners: each of the 2 devices has a learner, given 1: leave it out",
+        ),
+        (
+            {"devices": ["cpu"], "device": "cpu"},
+            "execution_spec.device: every learner has the one of 'devices' that is its own: leave it out",
+        ),
+        (
+            {"devices": ["cpu"], "launcher": "ray"},
+            "execution_spec.devices: they are of this machine, and launcher 'ray' starts learners anywhere",
+        ),
+        *(
+            ({name: given}, f"execution_spec.{name}: ExecutionSpec has no such key. Give 'device'")
+            for name, given in (
+                ("device_strategy", "default"),
+                ("replicas", []),
+                ("gpu_spec", {}),
+                ("num_gpus", 1),
+            )
+        ),
         (
             {"choices": {"compile": 1}},
             "execution_spec.choices: expected name -> choice, given {'compile': 1}",
@@ -77,6 +96,18 @@ def test_wrong_execution_specs(spec, message):
     with pytest.raises(SpecError) as error:
         ExecutionSpec.from_spec(spec)
     assert message in str(error.value)
+
+
+def test_a_learner_is_on_its_device():
+    spec = ExecutionSpec(devices=["cpu", "cuda:1"], collective="gloo", seed=3)
+    assert spec.number_of_learners == 2
+    assert spec.of_learner(1) == ExecutionSpec(device="cuda:1", collective="gloo", seed=3)
+    with pytest.raises(SpecError, match=r"execution_spec.devices: .* given 2: there is none for learner 2"):
+        spec.of_learner(2)
+    alone = ExecutionSpec(learners=3, collective="gloo")
+    assert alone.number_of_learners == 3 and alone.of_learner(2) is alone
+    with pytest.raises(SpecError, match=r"execution_spec.devices: 2 devices are of as many learners"):
+        GraphExecutor(Component(scope="root"), {}, backend="numpy", execution_spec=spec)
 
 
 def test_finding_backends(backend):

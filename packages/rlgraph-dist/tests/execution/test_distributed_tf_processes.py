@@ -1,10 +1,12 @@
 """Workers as processes of this machine: killed and stopped, and a learner that is killed."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,12 +14,17 @@ import pytest
 pytest.importorskip("tensorflow")
 
 from rlgraph.execution import ImpalaExecutor
+from rlgraph.execution.distributed_tf.cluster import free_address
 from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
 from rlgraph.runs import resume
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.slow
+
+#: Seconds until processes have ended, or have said that another has: 5 on a machine that does nothing else, 10 for the
+#: workers of a cluster.
+LIMIT = 20.0
 
 
 class Signals(Callback):
@@ -66,25 +73,80 @@ class StopAtReport(Callback):
         return True
 
 
+@contextmanager
+def training(folder, engine="distributed_tf"):
+    """A run in another process, as soon as it has a checkpoint."""
+    command = [sys.executable, "-m", "rlgraph.cli", "train", "--agent", "impala", "--env", "CartPole-v1"]
+    command += ["--backend", "torch", "--steps", "10000000", "--quiet", "--folder", str(folder)]
+    command += ["--executor", json.dumps({"type": "impala", "engine": engine, "actors": 1})]
+    command += ["--set", "checkpoints.interval=2048"]
+    # Tests that run in the background of a shell ignore Ctrl-C, and so would what they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    signal.signal(signal.SIGINT, before)
+    try:
+        assert wait(lambda: any(folder.glob("checkpoints/step-*")) or run.poll() is not None, 90.0)
+        yield run
+    finally:
+        run.kill()
+        run.wait()
+
+
+def children_of(run):
+    return [int(pid) for pid in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
+
+
+def wait(is_so, seconds):
+    """Whether something is so within seconds."""
+    until = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.05)
+    return is_so()
+
+
+def newest_step(folder):
+    return RunCheckpoints(folder / "checkpoints", 2, memory=True).newest()[1].worker.done
+
+
 def test_a_learner_that_is_killed_resumes_from_its_checkpoint(tmp_path):
     """Its workers notice it and end."""
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "rlgraph.cli", "train", "--agent", "impala", "--env", "CartPole-v1"]
-    command += ["--backend", "torch", "--steps", "10000000", "--quiet", "--folder", str(folder)]
-    command += ["--executor", "distributed_tf", "--actors", "1", "--set", "checkpoints.interval=2048"]
-    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 90.0
-    while not any(folder.glob("checkpoints/step-*")) and run.poll() is None and time.monotonic() < until:
-        time.sleep(0.1)
-    workers = [int(pid) for pid in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
-    assert len(workers) == 1
-    run.kill()
-    run.wait()
-    until = time.monotonic() + 20.0
-    while any(map(is_running, workers)) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not any(map(is_running, workers))
-    _, state = RunCheckpoints(folder / "checkpoints", 2, memory=True).newest()
+    with training(folder) as run:
+        workers = children_of(run)
+        assert len(workers) == 1
+        run.kill()
+        assert wait(lambda: not any(map(is_running, workers)), LIMIT)
+    step = newest_step(folder)
     overrides = ["executor_spec.engine=in_process"]
     summary = resume(folder, overrides=overrides, callbacks=[StopAtReport()])
-    assert summary.training.timesteps > state.worker.done >= 2048
+    assert summary.training.timesteps > step >= 2048
+
+
+def test_ctrl_c_writes_a_checkpoint_and_ends_all_processes(tmp_path):
+    folder = tmp_path / "run"
+    with training(folder) as run:
+        before, workers = newest_step(folder), children_of(run)
+        run.send_signal(signal.SIGINT)
+        assert wait(lambda: run.poll() is not None and not any(map(is_running, workers)), LIMIT)
+    assert newest_step(folder) >= before
+    assert json.loads((folder / "result.json").read_text())["outcome"] == "interrupted"
+
+
+def test_a_learner_of_a_cluster_that_is_killed_is_resumed_with_the_workers_it_had(tmp_path):
+    cluster, folder = tmp_path / "cluster.json", tmp_path / "run"
+    address = free_address()
+    cluster.write_text(json.dumps({"learner": [address], "actor": [free_address()]}))
+    command = [sys.executable, "-m", "rlgraph.execution.distributed_tf", "--cluster", str(cluster)]
+    said = tmp_path / "said.txt"
+    with said.open("w") as output:
+        worker = subprocess.Popen(command, stdout=output, stderr=output)
+    try:
+        with training(folder, {"type": "distributed_tf", "cluster": str(cluster)}) as run:
+            run.kill()
+            assert wait(lambda: f"worker 0: the learner at {address} is gone" in said.read_text(), LIMIT)
+        step = newest_step(folder)
+        assert resume(folder, callbacks=[StopAtReport()]).training.timesteps > step
+        assert worker.wait(LIMIT) == 0  # the run has ended
+    finally:
+        worker.kill()
+        worker.wait()

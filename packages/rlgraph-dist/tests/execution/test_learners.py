@@ -27,6 +27,7 @@ from rlgraph.workers import SingleThreadedWorker
 from rlgraph.workers.together import _facts, signed, verified
 
 IN_TWO = {"threads": 1, "learners": 2, "collective": {"type": "gloo", "timeout": 30.0}}
+ON_TWO = {"threads": 1, "devices": ["cpu", "cpu"], "collective": IN_TWO["collective"]}
 SMALL = {"network_spec": [8], "rollout_length": 16, "num_epochs": 1, "num_minibatches": 2}
 
 
@@ -171,7 +172,7 @@ def test_what_cannot_be_sent_to_other_learners_is_refused():
 @pytest.mark.slow
 def test_two_learners_train_a_run_that_is_resumed_with_another_number(tmp_path):
     document = {
-        "agent": {"type": "ppo", "execution_spec": IN_TWO, **SMALL},
+        "agent": {"type": "ppo", "execution_spec": ON_TWO, **SMALL},
         "environment": "CartPole-v1",
         "backend": "torch",
         "steps": 512,
@@ -182,10 +183,18 @@ def test_two_learners_train_a_run_that_is_resumed_with_another_number(tmp_path):
     }
     summary = train(document, tmp_path / "run")
     assert summary.training.timesteps == 512 and summary.training.updates == 8
-    summary = resume(tmp_path / "run", steps=640, overrides=["agent.execution_spec.learners=1"])
+    summary = resume(tmp_path / "run", steps=640, overrides=["agent.execution_spec.devices=[cpu]"])
     assert summary.training.timesteps == 640
     assert any("1 learners, it had 2" in departure for departure in summary.departures)
     assert read_result(tmp_path / "run").outcome == "finished"
+    assert Agent.load(tmp_path / "run").executor.execution.device == "cpu"
+
+
+@pytest.mark.slow
+def test_learners_on_devices_train_an_agent():
+    agent = make_agent(execution_spec=ON_TWO)
+    result = agent.learn(64, num_envs=4)
+    assert (result.timesteps, result.updates, agent.group.size) == (64, 1, 2)
 
 
 @pytest.mark.slow

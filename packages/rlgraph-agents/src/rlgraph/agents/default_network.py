@@ -85,6 +85,18 @@ def policy_and_value_networks(space: Space, network_spec: Any, value_network_spe
     return layers, layers if value_network_spec is None else network_for(space, value_network_spec)
 
 
+def critic_networks(space: Space, layers: Any) -> tuple[Any, Any]:
+    """The specs of the two networks of a `SACValueNetwork`, of states and actions and of states, from one of layers.
+
+    Flat floats go through `layers` with the action; other states, and any with memory, alone, and the default layers
+    come after them.
+    """
+    recurrent = NeuralNetwork.from_spec(layers, path="value_network_spec").internal_states_space
+    if isinstance(space, FloatBox) and space.rank == 1 and recurrent is None:
+        return layers, None
+    return default_network(FloatBox(shape=(1,))), layers
+
+
 def network_in_words(network: NeuralNetwork) -> str:
     """The layers of a network in one line: ``"dense 64, lstm 32"``."""
     return ", ".join(_in_words(layer) for layer in network.layers)

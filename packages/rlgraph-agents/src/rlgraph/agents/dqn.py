@@ -1,180 +1,46 @@
-"""Deep Q-learning: Mnih et al. (2015), https://www.nature.com/articles/nature14236.
-
-Options: double Q-learning (van Hasselt et al., 2016, https://arxiv.org/abs/1509.06461), the dueling architecture (Wang
-et al., 2016, https://arxiv.org/abs/1511.06581), prioritized replay (Schaul et al., 2016,
-https://arxiv.org/abs/1511.05952), n-step returns (Sutton, 1988; Hessel et al., 2018,
-https://arxiv.org/abs/1710.02298), container actions (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
-"""
+"""Deep Q-learning: Mnih et al. (2015), https://www.nature.com/articles/nature14236."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
-import numpy as np
-
-from rlgraph.agents.agent import Agent
-from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import network_for
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.components import DQNLoss, DuelingPolicy, Exploration, Optimizer, QPolicy, Target
-from rlgraph.components.common.argument_checks import check_whole
-from rlgraph.core import SpecError, rlgraph_api
-from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.agents.q_learning import QLearning, QLearningAgent
+from rlgraph.components import DQNLoss
 from rlgraph.spaces import Space
 
 
-class DQN(Algorithm):
+class DQN(QLearning):
     """Deep Q-learning with a target network (Mnih et al., 2015).
 
     Args:
-        state_space, action_space: the task, as the policy sees it. Actions are categories or bools, of any shape, or a
-            `Dict` or `Tuple` of them.
-        network_spec: layers; default: what suits the states, see `default_network`.
-        policy_spec: further arguments of the policy, e.g. ``{"units_state_value_stream": 128}``, or another ``type``;
-            it must not contradict `dueling_q`.
-        double_q, dueling_q: double Q-learning, and the dueling architecture.
+        state_space, action_space, options: see `QLearning`.
         huber_loss: Huber loss instead of squared error.
         shared_container_action_target, td_aggregation: how parts of a container action learn; see `DQNLoss`.
         value_rescaling: the network's values are rescaled, for large returns (Pohlen et al., 2018).
-        exploration_spec: ``{"epsilon_spec": [1.0, 0.05]}``, or ``{"noise_spec": {"type": "gumbel", "scale": 0.1}}``.
-        optimizer_spec: e.g. ``{"type": "adam", "learning_rate": [1e-3, 1e-4]}``.
-        sync_interval: environment steps between two synchronizations of the target.
-        sync_tau: share of the policy in the target's new value, in (0, 1].
     """
-
-    experience = Replay.of()
-    schedule: ClassVar[Mapping[str, tuple[str, str]]] = {"sync_target": ("sync_interval", "steps")}
 
     def __init__(
         self,
         state_space: Space,
         action_space: Space,
         *,
-        network_spec: NetworkSpec = None,
-        policy_spec: Mapping[str, Any] | None = None,
-        double_q: bool = True,
-        dueling_q: bool = True,
         huber_loss: bool = False,
         shared_container_action_target: bool = False,
         td_aggregation: str = "mean_loss",
         value_rescaling: bool = False,
-        exploration_spec: ComponentSpec = None,
-        optimizer_spec: ComponentSpec = None,
-        sync_interval: int = 128,
-        sync_tau: float = 1.0,
+        **options: Any,
     ):
-        self.policy = _policy(policy_spec, network_spec, state_space, action_space, dueling_q)
-        self.target = Target(self.policy, sync_tau)
-        self.exploration = Exploration.from_spec(
-            exploration_spec, path="exploration_spec", action_space=action_space
-        )
-        self.loss = DQNLoss(
-            double_q=double_q,
+        self.make_loss = partial(
+            DQNLoss,
             huber_loss=huber_loss,
             action_space=action_space,
             shared_container_action_target=shared_container_action_target,
             td_aggregation=td_aggregation,
             value_rescaling=value_rescaling,
         )
-        self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
-        self.sync_interval = check_whole(sync_interval, "sync_interval", least=1)
-        parts = (self.policy, self.target, self.exploration, self.loss, self.optimizer)
-        super().__init__(*parts, scope="dqn")
-
-    @rlgraph_api
-    def act(self, observations: Any, time_percentage: Any) -> Any:
-        q_values = self.get_q_values(observations)
-        explored = q_values
-        if self.exploration.explores == "actions":
-            explored = self.policy.get_deterministic_action(observations)["action"]
-        action = self.exploration.get_action(explored, time_percentage, observations=observations)
-        return {"action": action, "q_values": q_values}
-
-    @rlgraph_api
-    def act_greedily(self, observations: Any) -> Any:
-        greedy = self.policy.get_deterministic_action(observations)
-        return {"action": greedy["action"], "q_values": self.get_q_values(observations)}
-
-    @rlgraph_api
-    def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
-        values = self._values(records)
-        losses = self.loss.loss(*values, importance_weights)
-        self.optimizer.step(self.policy.variables(trainable_only=True), losses["loss"], time_percentage)
-        return {**losses, "priorities": self.loss.get_td_errors(*values)}
-
-    @rlgraph_api
-    def get_td_loss(self, records: Any, importance_weights: Any = None) -> Any:
-        """The loss without learning from it: ``{"loss": [], "loss_per_item": [B]}``."""
-        return self.loss.loss(*self._values(records), importance_weights)
-
-    @rlgraph_api
-    def get_td_errors(self, records: Any) -> Any:
-        """The sizes of the TD errors [B]: priorities."""
-        return self.loss.get_td_errors(*self._values(records))
-
-    @rlgraph_api
-    def get_q_values(self, observations: Any) -> Any:
-        """``[B, A]``; of a container action a container of such."""
-        return self.policy.get_q_values(observations)["q_values"]
-
-    def _values(self, records: Any) -> tuple[Any, ...]:
-        """What the loss is made of."""
-        states, next_states = records["observations"], records["next_observations"]
-        next_targets = self.target.get_q_values(next_states)["q_values"]
-        return (
-            self.policy.get_q_values(states)["q_values"],
-            records["actions"],
-            records["rewards"],
-            records["terminals"],
-            # Without double Q-learning nobody asks the policy about next states.
-            self.policy.get_q_values(next_states)["q_values"] if self.loss.double_q else next_targets,
-            next_targets,
-            records["discounts"],
-        )
-
-    @rlgraph_api
-    def sync_target(self) -> Any:
-        """Move the target towards the policy."""
-        return self.target.sync()
+        super().__init__(state_space, action_space, **options)
 
 
-def _policy(
-    spec: Mapping[str, Any] | None, network_spec: Any, states: Space, actions: Space, dueling_q: bool
-) -> QPolicy:
-    given = {} if spec is None else spec
-    if not isinstance(given, Mapping):
-        raise SpecError(f"expected a mapping of the policy's arguments, given {spec!r}", path="policy_spec")
-    if network_spec is not None and "network_spec" in given:
-        raise SpecError("given twice, here and as policy_spec.network_spec", path="network_spec")
-    network = {"network_spec": network_for(states, network_spec)}
-    network = {} if "network_spec" in given else network
-    kind = DuelingPolicy if dueling_q else QPolicy
-    policy = kind.from_spec(spec, path="policy_spec", action_space=actions, **network)
-    if not dueling_q and isinstance(policy, DuelingPolicy):
-        raise SpecError(
-            f"false contradicts policy_spec.type, a {type(policy).__name__}; change both, or leave out "
-            "policy_spec (null)",
-            path="dueling_q",
-        )
-    return policy
-
-
-class DQNAgent(Agent):
+class DQNAgent(QLearningAgent):
     algorithm_class = DQN
-
-    def get_td_loss(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> tuple[float, np.ndarray]:
-        """The loss of an external batch (see `update`) without learning from it, and that of each item [B].
-
-        Raises:
-            InputError: as `update`.
-        """
-        records = self._batches.records("get_td_loss", batch, sequence_indices)
-        results = self.executor.program("get_td_loss")(**self.learner.on_records(records))
-        return float(results["loss"]), results["loss_per_item"]
-
-    def post_process(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> dict[str, Any]:
-        """As `Agent.post_process`; also ``priorities`` [B], the sizes of TD errors (Horgan et al., 2018)."""
-        fields = super().post_process(batch, sequence_indices)
-        records = {name: values for name, values in fields.items() if name != "importance_weights"}
-        return {**fields, "priorities": self.executor.program("get_td_errors")(records)}

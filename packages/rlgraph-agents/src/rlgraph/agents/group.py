@@ -45,7 +45,7 @@ class Group(Collective):
     stands. Elsewhere this is learner 0, and starts the others.
 
     Args:
-        execution: has the number of learners, the collective and the launcher.
+        execution: has the number of learners, their devices, the collective and the launcher.
         agent: the learner's.
 
     Attributes:
@@ -62,17 +62,20 @@ class Group(Collective):
         place = place_from_environment()
         self.starts_others = place is None
         if place is None:
-            place = Place(0, execution.learners, "")
+            place = Place(0, execution.number_of_learners, "")
             self._launch: Any = registry("rlgraph.launchers").load(
                 execution.launcher, where="execution_spec.launcher"
             )
-        elif execution.learners not in (1, place.size):
+        elif execution.learners not in (None, place.size):
             raise SpecError(
                 f"expected {place.size}, the number of processes that were started, given {execution.learners}: leave "
                 "it out",
                 path="execution_spec.learners",
             )
         super().__init__(place.rank, place.size, place.address, float(options.get("timeout", TIMEOUT)))
+        self.local_rank = place.local_rank
+        device = execution.of_learner(self.local_rank).device
+        self._device = device.get("ops") if isinstance(device, Mapping) else device
         #: Signs what learner 0 tells those that it starts.
         self.key = secrets.token_bytes(32)
         self._joined: Any = None
@@ -95,7 +98,8 @@ class Group(Collective):
             if self.starts_others:
                 self._launched = self._launch()
                 self.address = self._launched.start(self._make_others(), self.size)
-            self._joined = make_collective(self._spec, Place(self.rank, self.size, self.address))
+            place = Place(self.rank, self.size, self.address, self.local_rank, self._device)
+            self._joined = make_collective(self._spec, place)
             self.session += 1
         except BaseException as error:
             self._end_others(error)
@@ -249,6 +253,6 @@ def group_of(execution: ExecutionSpec, agent: Agent) -> Group | None:
     """The group that an execution spec asks for; None: the learner is alone."""
     if execution.collective is None:
         return None
-    if execution.learners == 1 and place_from_environment() is None:
+    if execution.number_of_learners == 1 and place_from_environment() is None:
         return None
     return Group(execution, agent)

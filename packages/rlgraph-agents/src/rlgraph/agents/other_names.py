@@ -132,6 +132,7 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         # execution
         "threads": "execution_spec.threads",
         "device": "execution_spec.device",
+        **dict.fromkeys(("devices", "num_gpus"), "execution_spec.devices"),
         "compile": "execution_spec.compile",
         "dtype": "execution_spec.dtype",
     }

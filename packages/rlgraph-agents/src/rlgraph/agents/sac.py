@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
+from rlgraph.agents.action_checks import check_bounded_floats
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import default_network, policy_and_value_networks
+from rlgraph.agents.default_network import critic_networks, policy_and_value_networks
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import (
     EntropyTemperature,
-    NeuralNetwork,
     Optimizer,
     Policy,
     QPolicy,
@@ -20,9 +21,9 @@ from rlgraph.components import (
     Target,
     default_target_entropy,
 )
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
-from rlgraph.spaces import FloatBox, IntBox, Space
+from rlgraph.spaces import IntBox, Space
 
 
 class SAC(Algorithm):
@@ -38,6 +39,12 @@ class SAC(Algorithm):
     experience = Replay.of(
         memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
     )
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
+        "update_spec.batch_size": [64, 128, 256, 512],
+        "tau": [0.005, 0.01, 0.02, 0.05],
+    }
 
     def __init__(
         self,
@@ -52,17 +59,12 @@ class SAC(Algorithm):
         optimizer_spec: ComponentSpec = None,
     ):
         discrete = isinstance(action_space, IntBox) and not action_space.shape and action_space.num_categories
-        for path, box in () if discrete else action_space.flatten().items():
-            if not isinstance(box, FloatBox) or not box.bounded:
-                expected = "floats with both bounds, a Dict or Tuple of them, or one category, IntBox(n)"
-                given = f"{box!r}{f' in part {path!r}' if path else ''}; PPO takes other actions"
-                raise SpecError(f"expected {expected}, given {given}", path="action_space")
+        if not discrete:
+            check_bounded_floats(action_space, ", or one category, IntBox(n)")
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
-        recurrent = NeuralNetwork.from_spec(value_layers, path="value_network_spec").internal_states_space
-        flat = isinstance(state_space, FloatBox) and state_space.rank == 1 and recurrent is None
-        networks = (value_layers, None) if flat else (default_network(FloatBox(shape=(1,))), value_layers)
+        networks = critic_networks(state_space, value_layers)
         new = partial(QPolicy, layers, action_space) if discrete else partial(SACValueNetwork, *networks)
         self.critics = [new(scope=f"critic-{i}") for i in range(2)]
         self.targets = [Target(critic, tau) for critic in self.critics]

@@ -80,7 +80,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 #: Keys of an agent's execution spec that may change when a run is resumed.
-LEARNERS = ("learners", "collective", "launcher")
+LEARNERS = ("learners", "devices", "collective", "launcher")
 
 
 def without_learners(run: Mapping[str, Any]) -> dict[str, Any]:

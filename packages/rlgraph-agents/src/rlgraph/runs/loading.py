@@ -16,7 +16,8 @@ from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpo
 from rlgraph.core.errors import nearest
 from rlgraph.core.specs.documents import check_limits
 from rlgraph.runs.checkpoints import FAILED, problem_of
-from rlgraph.runs.config_file import CONFIG, read_config
+from rlgraph.runs.config_file import CONFIG, LEARNERS, read_config
+from rlgraph.runs.run_files import without
 from rlgraph.runs.run_spec import RunSpec
 
 A = TypeVar("A", bound=Agent)
@@ -47,10 +48,9 @@ def _for_any_machine(spec: Any) -> Any:
     execution = spec.get("execution_spec") if isinstance(spec, Mapping) else None
     if not isinstance(execution, Mapping):
         return spec
-    # It acts alone.
-    kept = {
-        name: value for name, value in execution.items() if name not in ("learners", "collective", "launcher")
-    }
+    kept = without(execution, *LEARNERS)  # it acts alone
+    if devices := execution.get("devices"):
+        kept["device"] = devices[0]
     if {"device", "device_map"} & kept.keys():
         kept["soft_placement"] = True
     return spec if kept == execution else {**spec, "execution_spec": kept}

@@ -157,7 +157,8 @@ def departures_from(
 
 def learners_of(run: RunSpec) -> int:
     """How many learners a run has."""
-    number: int = (run.agent.get("execution_spec") or {}).get("learners", 1)
+    execution = run.agent.get("execution_spec") or {}
+    number: int = execution.get("learners") or len(execution.get("devices") or ()) or 1
     return number
 
 

@@ -1,5 +1,7 @@
 """The agents of this package pass the suite: on one backend all rows, on the others those that a backend could fail."""
 
+from typing import Any, ClassVar
+
 import pytest
 
 from rlgraph.agents.conformance import (
@@ -41,6 +43,12 @@ class TestBC(OnOneBackend):
     agent = "bc"
 
 
+class TestC51(OnOneBackend):
+    agent = "c51"
+    # The returns of the task lie between 0 and 6.
+    options: ClassVar[dict[str, Any]] = {**options_of(ONE_BACKEND), "num_atoms": 21, "low": 0.0, "high": 6.0}
+
+
 class TestDQN(OnOneBackend):
     agent = "dqn"
 
@@ -49,12 +57,43 @@ class TestIMPALA(OnOneBackend):
     agent = "impala"
 
 
+class TestIQL(OnOneBackend):
+    agent = "iql"
+    options: ClassVar[dict[str, Any]] = {
+        **options_of(ONE_BACKEND),
+        "network_spec": [{"type": "dense", "units": 32, "activation": "relu"}],
+        "inverse_temperature": 10.0,
+        "tau": 0.1,
+    }
+
+
 class TestPPO(OnOneBackend):
     agent = "ppo"
 
 
+class TestQRDQN(OnOneBackend):
+    agent = "qr_dqn"
+    # Sums over fewer quantiles have smaller gradients, and near returns are learned sooner.
+    options: ClassVar[dict[str, Any]] = {**options_of(ONE_BACKEND), "num_quantiles": 10, "discount": 0.5}
+
+
 class TestSAC(OnOneBackend):
     agent = "sac"
+
+
+class TestTD3(OnOneBackend):
+    agent = "td3"
+    # The tiny network of the others has saturated before the critics know anything.
+    options: ClassVar[dict[str, Any]] = {
+        **options_of(ONE_BACKEND),
+        "network_spec": [{"type": "dense", "units": 32, "activation": "relu"}] * 2,
+        "exploration_spec": {"noise_spec": {"stddev": 0.5, "relative": True}},
+        "normalize_states": True,
+        "optimizer_spec": {"learning_rate": 0.003},
+        "update_spec": {"steps_before_update": 16, "update_interval": 4, "batch_size": 64},
+        "tau": 0.05,
+        "discount": 0.5,
+    }
 
 
 def test_an_agent_that_does_not_learn():

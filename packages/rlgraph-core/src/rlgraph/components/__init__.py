@@ -77,6 +77,7 @@ from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
 from rlgraph.components.losses.impala_loss import IMPALALoss
+from rlgraph.components.losses.iql_loss import IQLLoss
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.ppo_loss import PPOLoss
@@ -115,6 +116,7 @@ from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.components.optimizers.rmsprop import RMSProp
 from rlgraph.components.optimizers.sgd import SGD
 from rlgraph.components.policies.actor_component import ActorComponent
+from rlgraph.components.policies.deterministic_policy import DeterministicPolicy
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -176,6 +178,7 @@ __all__ = [
     "DQFDLoss",
     "DQNLoss",
     "Dense",
+    "DeterministicPolicy",
     "DictPreprocessorStack",
     "Distribution",
     "Divide",
@@ -194,6 +197,7 @@ __all__ = [
     "GumbelSoftmax",
     "GumbelSoftmaxDistributionAdapter",
     "IMPALALoss",
+    "IQLLoss",
     "ImageBinary",
     "ImageCrop",
     "ImageResize",

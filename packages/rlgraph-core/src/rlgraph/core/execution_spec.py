@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -12,8 +12,6 @@ from rlgraph.core.graph.devices import Device, device_parts
 from rlgraph.core.specs.spec_paths import locate, record
 from rlgraph.core.specs.specifiable import check_arguments
 
-#: How the updates of a graph use several devices.
-DEVICE_STRATEGIES = ("default", "multi_device_sync")
 #: Maximum number of threads; frameworks crash if the system cannot provide them.
 MAX_THREADS = 1024
 #: Where methods that act may run.
@@ -21,6 +19,10 @@ ACT_ON = ("auto", "numpy", "backend")
 
 _SESSIONS = "There are no sessions: leave it out."
 _PROFILE = "Call executor.profile(file) instead, and leave it out."
+_DEVICES = (
+    "Give 'device', such as cuda:0. For updates on several give 'devices', such as [cuda:0, cuda:1], and 'collective', "
+    "such as nccl."
+)
 #: Keys of RLgraph 0.5.
 _OTHER_NAMES: OtherNames = MappingProxyType(
     {
@@ -33,7 +35,7 @@ _OTHER_NAMES: OtherNames = MappingProxyType(
             "Executors of rlgraph.execution.distributed_tf read it; runs have an executor_spec: leave it out."
         ),
         "ray_spec": "Executors of rlgraph.execution.ray read it; runs have an executor_spec: leave it out.",
-        "gpu_spec": "Give 'device', such as cuda:0, or 'replicas'.",
+        **dict.fromkeys(("gpu_spec", "num_gpus", "device_strategy", "replicas"), _DEVICES),
         **dict.fromkeys(("disable_monitoring", "session_config", "log_device_placement"), _SESSIONS),
         **dict.fromkeys(
             ("enable_profiler", "profiler_frequency", "enable_timeline", "timeline_frequency"), _PROFILE
@@ -64,10 +66,9 @@ class ExecutionSpec:
         device_map: scope of a component -> device of it and its sub-components, which overrides their own; the
             longest scope wins.
         soft_placement: replace missing devices by the backend's choice, instead of an error.
-        device_strategy: ``default``, or ``multi_device_sync``: every update splits its batch over the `replicas` and
-            averages their gradients.
-        replicas: devices that share the work under ``multi_device_sync``; one may be named several times.
-        learners: how many processes share the updates, each with its share of every batch.
+        devices: of this machine, for a learner each, whose `device` it is; one may be named several times.
+        learners: how many processes share the updates, each with its share of every batch; None: one for each of the
+            `devices`, or one.
         collective: how they add up what they have: a registered name such as ``gloo``, or a mapping with it as ``type``
             and, say, ``timeout``, the seconds that a learner waits for the others. Under ``torchrun`` or ``horovodrun``
             the processes are there, and `learners` need not be given.
@@ -87,9 +88,8 @@ class ExecutionSpec:
     device: Device | None = None
     device_map: Mapping[str, Device] = field(default_factory=dict)
     soft_placement: bool = False
-    device_strategy: str = "default"
-    replicas: Sequence[str] = ()
-    learners: int = 1
+    devices: Sequence[str] = ()
+    learners: int | None = None
     collective: str | Mapping[str, Any] | None = None
     launcher: str = "processes"
     choices: Mapping[str, str] = field(default_factory=dict)
@@ -137,11 +137,18 @@ class ExecutionSpec:
 
     def _check_learners(self) -> None:
         number = self.learners
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise SpecError(f"expected an integer >= 1, given {number!r}", path="execution_spec.learners")
-        if number > 1 and self.collective is None:
+        if self.devices and number not in (None, len(self.devices)):
             raise SpecError(
-                f"{number} learners need a collective, for example {{'learners': {number}, 'collective': 'gloo'}}",
+                f"each of the {len(self.devices)} devices has a learner, given {number}: leave it out, or change "
+                "'devices'",
+                path="execution_spec.learners",
+            )
+        if self.number_of_learners > 1 and self.collective is None:
+            given = "'devices': [...]" if self.devices else f"'learners': {number}"
+            raise SpecError(
+                f"{self.number_of_learners} learners need a collective, for example {{{given}, 'collective': 'gloo'}}",
                 path="execution_spec.collective",
             )
         if not isinstance(self.collective, str | Mapping | None):
@@ -160,22 +167,45 @@ class ExecutionSpec:
             )
         for scope, device in self.device_map.items():
             device_parts(device, f"execution_spec.device_map[{scope!r}]")
-        if self.device_strategy not in DEVICE_STRATEGIES:
+        if not _is_list_of_names(self.devices):
             raise SpecError(
-                f"given {self.device_strategy!r}. {nearest(str(self.device_strategy), DEVICE_STRATEGIES)}",
-                path="execution_spec.device_strategy",
+                f"expected a list of devices, one for each learner, given {self.devices!r}",
+                path="execution_spec.devices",
             )
-        if not _is_list_of_names(self.replicas):
+        if self.devices and self.device is not None:
             raise SpecError(
-                f"expected a list of devices, given {self.replicas!r}", path="execution_spec.replicas"
+                "every learner has the one of 'devices' that is its own: leave it out",
+                path="execution_spec.device",
             )
-        if (self.device_strategy == "multi_device_sync") != bool(self.replicas):
+        if self.devices and self.launcher != "processes":
             raise SpecError(
-                "device_strategy 'multi_device_sync' and replicas belong together, given "
-                f"{self.device_strategy!r} and {list(self.replicas)}; for example "
-                "{'device_strategy': 'multi_device_sync', 'replicas': ['cuda:0', 'cuda:1']}",
-                path="execution_spec",
+                f"they are of this machine, and launcher {self.launcher!r} starts learners anywhere: give 'device'",
+                path="execution_spec.devices",
             )
+
+    @property
+    def number_of_learners(self) -> int:
+        """How many learners there are, where nothing else has started them."""
+        return self.learners or max(len(self.devices), 1)
+
+    def of_learner(self, number: int) -> ExecutionSpec:
+        """That of one learner, on its device.
+
+        Args:
+            number: of the learner, among those of this machine.
+
+        Raises:
+            SpecError: it has no device.
+        """
+        if not self.devices:
+            return self
+        if number >= len(self.devices):
+            raise SpecError(
+                f"expected a device for each learner of this machine, given {len(self.devices)}: there is none for "
+                f"learner {number}",
+                path="execution_spec.devices",
+            )
+        return replace(self, device=self.devices[number], devices=())
 
     @classmethod
     def from_spec(cls, spec: ExecutionSpec | Mapping[str, Any] | None) -> ExecutionSpec:

@@ -16,14 +16,13 @@ from rlgraph.core.checkpoint import BESIDE, Checkpoint, Manifest, find_checkpoin
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
 from rlgraph.core.collectives import Collective
 from rlgraph.core.component import BoundApiMethod, Component
-from rlgraph.core.component.replicas import replication
 from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import InputError, SpecError, nearest
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build, require_kernels
-from rlgraph.core.graph.devices import place, place_replicas
+from rlgraph.core.graph.devices import place
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.acting import choose_actor
 from rlgraph.core.runtime.flat_weights import FlatWeights
@@ -66,7 +65,6 @@ class GraphExecutor:
             - ``segments`` and ``host_calls``, inside loops and branches too.
         choices: the backend's own decisions so far (see `Backend.choices`).
         acting: what runs the acting methods of the execution spec, ``"numpy"`` or ``"backend"``.
-        replication: how updates are shared by replicas; None: they are not.
 
     Raises:
         AssemblyError, BuildError: the component cannot be assembled or built, or is to be on a device that the backend
@@ -89,7 +87,7 @@ class GraphExecutor:
         api_methods: Collection[str] | None = None,
         collective: Collective | None = None,
     ):
-        self.execution = ExecutionSpec.from_spec(execution_spec)
+        self.execution = _of_learner(ExecutionSpec.from_spec(execution_spec), collective)
         name = backend or self.backend_name or default_backend()
         self.backend: Backend = create_backend(name, self.execution)
         if self.backend_name not in (None, self.backend.name):
@@ -97,17 +95,11 @@ class GraphExecutor:
                 f"{type(self).__name__} is the executor of backend {self.backend_name!r}, given {name!r}; "
                 "rlgraph.core.executor_class(backend) gives the right one"
             )
-        if collective is not None and self.execution.replicas:
-            raise SpecError(
-                "a learner of a group has no replicas: let each device have a learner of its own",
-                path="execution_spec.replicas",
-            )
         started = time.perf_counter()
         self.root = root if isinstance(root, Component) else Roots(root)
         graph = assemble(self.root, input_spaces, api_methods, in_group=collective is not None)
         assembled = time.perf_counter()
         self.built: BuiltGraph = self._build(graph, input_spaces, action_space, contract)
-        self.replication = replication(place_replicas(self.execution.replicas, self.backend))
         self._check_methods(graph.methods)
         require_kernels(self.built, self.backend.name)
         stored = time.perf_counter()
@@ -115,7 +107,7 @@ class GraphExecutor:
         if collective is not None:
             self.storage.draw_as(collective.rank)
         self.guarded = GuardedStorage(self.built, self.storage, self.execution.use_kernels)
-        self.programs = Programs(self.backend, self.guarded, self.replication, collective)
+        self.programs = Programs(self.backend, self.guarded, collective)
         self._programs = self.programs.of_methods  # the look-up of every call
         finished = time.perf_counter()
         self.statistics: dict[str, Any] = {
@@ -139,12 +131,7 @@ class GraphExecutor:
             contract=contract,
             device=execution.device,
             device_map=execution.device_map,
-            place=partial(
-                place,
-                backend=self.backend,
-                soft=execution.soft_placement,
-                replicated=bool(execution.replicas),
-            ),
+            place=partial(place, backend=self.backend, soft=execution.soft_placement),
         )
 
     def _check_methods(self, methods: Iterable[str]) -> None:
@@ -439,6 +426,21 @@ class GraphExecutor:
         if scope not in graph.components:
             raise InputError(f"there is no component {scope!r}. {nearest(scope, graph.components)}")
         return f"{scope}/"
+
+
+def _of_learner(execution: ExecutionSpec, collective: Collective | None) -> ExecutionSpec:
+    """What a learner executes by.
+
+    Raises:
+        SpecError: it has several devices, or none.
+    """
+    if collective is None and len(execution.devices) > 1:
+        raise SpecError(
+            f"{len(execution.devices)} devices are of as many learners, and an executor is one: make an agent, or give "
+            "each executor its place in a group, collective=",
+            path="execution_spec.devices",
+        )
+    return execution.of_learner(0 if collective is None else collective.local_rank)
 
 
 def executor_class(backend: str | None = None) -> type[GraphExecutor]:

@@ -42,7 +42,7 @@ def method_page(built: Any, method: str) -> Page:
         )
     if method not in graph.methods:
         raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
-    plan = make_plan(build, method, getattr(built, "replication", None))
+    plan = make_plan(build, method)
     return Page(tuple(_blocks(plan)))
 
 

@@ -28,4 +28,4 @@ def plan_text(built: Any, method: str) -> str:
         )
     if method not in graph.methods:
         raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
-    return make_plan(build, method, getattr(built, "replication", None)).source
+    return make_plan(build, method).source

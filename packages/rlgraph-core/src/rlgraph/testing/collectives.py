@@ -39,8 +39,8 @@ from rlgraph.testing.conformance import Outcome
 SIZES = (1, 2, 5_000, 1_700_000)
 #: Seconds that learners wait for each other, until a lost one must be named, and that a process may take to import.
 LIMIT, NAMED_WITHIN, START = 20.0, 10.0, 120.0
-#: The limit of the group that waits for one who never comes.
-_MISSING_LIMIT = 3.0
+#: The limits of the group that waits for one who never comes, and of that which waits for one in a call.
+_MISSING_LIMIT, _LATE_LIMIT = 3.0, 6.0
 _ANSWER = "ANSWER "
 
 
@@ -67,12 +67,15 @@ def _member(spec: Any, rank: int, size: int, address: str, scenario: str) -> dic
         collective = make_collective(spec, Place(rank, size, address))
     except CollectiveError as error:
         return {"refused": str(error), "seconds": time.monotonic() - began}
+    is_last = rank == size - 1
+    if scenario == "late":
+        collective.all_reduce(np.ones(1))
+        return _call(collective, is_last)
     found = _work_together(collective)
-    if scenario == "lose" and rank == size - 1:
+    if is_last:
         print(_ANSWER + json.dumps(found), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
-    if scenario == "lose":
-        found |= _lose(collective)
+    found |= _lose(collective)
     collective.close()
     collective.close()
     return found
@@ -95,6 +98,18 @@ def _work_together(collective: Collective) -> dict[str, Any]:
     ]
     lengths = [[len(each) for each in gathered] for gathered in messages]
     return {"wrong": wrong, "digest": sums.hexdigest(), "lengths": lengths}
+
+
+def _call(collective: Collective, is_late: bool) -> dict[str, Any]:
+    """A call to which a learner comes late."""
+    if is_late:
+        time.sleep(collective.timeout + 6.0)
+    began, said = time.monotonic(), ""
+    try:
+        collective.all_reduce(np.ones(1000, "float32"))
+    except CollectiveError as error:
+        said = str(error)
+    return {"said": said, "seconds": time.monotonic() - began}
 
 
 def _lose(collective: Collective) -> dict[str, Any]:
@@ -152,6 +167,11 @@ class CollectiveUnderTest:
     def without_one(self) -> dict[str, Any]:
         """What learner 0 of a group saw to which the last one never came."""
         return self._run("meet", range(self.size - 1), _MISSING_LIMIT)[0]
+
+    @cached_property
+    def without_call(self) -> list[dict[str, Any]]:
+        """What the learners of a group saw, of which the last makes a call when the others have given it up."""
+        return self._run("late", range(self.size), _LATE_LIMIT)
 
     def _run(self, scenario: str, ranks: range, limit: float) -> list[dict[str, Any]]:
         address, spec = free_address(), json.dumps({**self.spec, "timeout": limit})
@@ -220,12 +240,23 @@ def _missing_learner(subject: CollectiveUnderTest) -> None:
     assert found["seconds"] <= _MISSING_LIMIT + NAMED_WITHIN, f"named after {found['seconds']:.1f} s"
 
 
+def _late_learner(subject: CollectiveUnderTest) -> None:
+    """A learner that does not come to a call is named within the limit, and refused when it comes."""
+    expected = f"learner {subject.size - 1} of {subject.size} did not come"
+    for rank, found in enumerate(subject.without_call):
+        assert expected in found["said"], f"learner {rank}: expected {expected!r}, given {found['said']!r}"
+        assert found["seconds"] <= _LATE_LIMIT + NAMED_WITHIN, (
+            f"learner {rank}: after {found['seconds']:.1f} s"
+        )
+
+
 CHECKS = (
     CollectiveCheck("sums", _sums),
     CollectiveCheck("equal_bits", _equal_bits),
     CollectiveCheck("messages", _messages),
     CollectiveCheck("lost_learner", _lost_learner),
     CollectiveCheck("missing_learner", _missing_learner),
+    CollectiveCheck("late_learner", _late_learner),
 )
 
 

@@ -40,6 +40,18 @@ def test_noise_in_a_spec(backend):
     assert exploration.metrics(0.5) == {"noise_scale": 0.2}
 
 
+def test_noise_in_halves_of_the_range(backend):
+    space = Dict(a=FloatBox(np.array([0.0, -1.0]), np.array([20.0, 1.0])), b=IntBox(3))
+    exploration = GaussianNoise(space, stddev=0.1, relative=True)
+    middle = {"a": np.tile(np.float32([10.0, 0.0]), (2000, 1)), "b": np.zeros(2000, np.int64)}
+    drawn = noisy(exploration, backend)(middle, np.float32(0.0))
+    np.testing.assert_allclose(drawn["a"].std(axis=0), [1.0, 0.1], rtol=0.06)
+    with pytest.raises(
+        SpecError, match="exploration.relative: true needs floats with both bounds, given FloatBox"
+    ):
+        GaussianNoise(FREE, relative=True)
+
+
 @pytest.mark.parametrize(
     ("spec", "kind"),
     [

@@ -207,3 +207,20 @@ def test_actions_that_do_not_fit():
     actions = IntBox(3, shape=(2,), add_batch_rank=True)
     with pytest.raises(SpaceError, match="actions: .*without the last two axes, of actions and atoms"):
         ComponentTest(QuantileDQNLoss(), {**spaces(5), "actions": actions}, backend="numpy")
+
+
+def test_the_next_actions_may_be_given(backend):
+    """Double Q-learning with the best actions of a policy is double Q-learning."""
+    given = batch(ATOMS)
+    best = np.argmax(
+        [[softmax(row) @ np.linspace(LOW, HIGH, ATOMS) for row in x] for x in given["q_next"]], axis=1
+    )
+    expected = [projected(given, b, True, 0.9) for b in range(6)]
+    chosen = [softmax(given["q_values"][b, given["actions"][b]]) for b in range(6)]
+    losses = [-sum(t * np.log(p)) for t, p in zip(expected, chosen, strict=True)]
+    test = ComponentTest(
+        CategoricalDQNLoss(LOW, HIGH, 0.9),
+        {**spaces(ATOMS), "next_actions": IntBox(3, add_batch_rank=True)},
+        backend=backend,
+    )
+    test.test(("loss_per_item", {**given, "next_actions": best}), expected_outputs=losses, decimals=5)

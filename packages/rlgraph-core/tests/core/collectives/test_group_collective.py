@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from rlgraph.core import CollectiveError, SpecError, registry
+from rlgraph.core.collectives import membership
 from rlgraph.core.collectives.group_collective import GroupCollective
 from rlgraph.core.collectives.place import Place, make_collective, place_from_environment
 from rlgraph.testing.collectives import free_address
@@ -29,6 +31,30 @@ class Connected(GroupCollective):
 
     def stop(self) -> None:
         pass
+
+
+class Endless(Connected):
+    """Waits for ever for those that do not come."""
+
+    def start(self) -> None:
+        self.is_over = threading.Event()
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        self.is_over.wait()
+        raise ValueError("aborted")
+
+    def abort(self) -> None:
+        self.is_over.set()
+
+
+class Stuck(Connected):
+    """Learner 0 waits for ever for the others to start, and learner 1 is lost then."""
+
+    def start(self) -> None:
+        if self.rank == 0:
+            threading.Event().wait()
+        for line in self.membership._lines.values():
+            line.close()
 
 
 class Failing(Connected):
@@ -93,6 +119,26 @@ def test_a_learner_that_does_not_come_to_a_call_is_named():
     assert all("learner 1 of 3 did not come" in text or "learner 0 of 3 is lost" in text for text in said)
 
 
+def test_a_call_that_waits_for_ever_is_ended_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(membership, "BEAT", 0.1)
+    first, second = group(2, timeout=0.5, kind=Endless)
+    text = together(lambda: first.all_reduce(np.ones(2)))[0]
+    assert text.startswith(
+        "learner 0: learner 1 of 2 did not come to call 1 within 0.5 s. The group has ended"
+    )
+    assert "did not come to call 1" in together(lambda: second.all_reduce(np.ones(2)))[0]
+
+
+def test_learners_that_make_different_calls_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(membership, "BEAT", 0.1)
+    first, second = group(2, timeout=0.5, kind=Endless)
+    said = together(lambda: first.all_reduce(np.ones(2)), lambda: second.all_gather(b""))
+    expected = (
+        "in call 1 learner 1 gathers messages, and learner 0 of 2 adds up: all must make the same calls"
+    )
+    assert all(expected in text for text in said)
+
+
 def test_learners_that_never_come_are_named_within_the_limit():
     address, began = free_address(), time.monotonic()
     said = together(*(lambda rank=rank: Connected(rank, 4, address, 0.5) for rank in (0, 2)))
@@ -146,12 +192,21 @@ def test_a_learner_that_cannot_start_is_named_to_the_others():
     assert "learner 1 of 2 is lost: ValueError: no such device" in text
 
 
+def test_a_learner_that_is_lost_while_others_start_is_named() -> None:
+    began = time.monotonic()
+    assert (
+        "the group could not start: learner 1 of 2 is lost: its process has ended" in group(2, kind=Stuck)[0]
+    )
+    assert time.monotonic() - began < 4.0
+
+
 def test_launchers_say_where_a_learner_stands():
     assert place_from_environment({}) is None
     torchrun = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "29500"}
-    assert place_from_environment(torchrun) == Place(1, 2, "10.0.0.1:29501")
+    assert place_from_environment(torchrun) == Place(1, 2, "10.0.0.1:29501", local_rank=1)
+    assert place_from_environment({**torchrun, "LOCAL_RANK": "0"}) == Place(1, 2, "10.0.0.1:29501")
     named = {**torchrun, "RLGRAPH_GROUP_ADDRESS": "10.0.0.2:7"}
-    assert place_from_environment(named) == Place(1, 2, "10.0.0.2:7")
+    assert place_from_environment(named) == Place(1, 2, "10.0.0.2:7", local_rank=1)
     horovodrun = {
         "HOROVOD_RANK": "0",
         "HOROVOD_SIZE": "3",
@@ -172,7 +227,8 @@ def test_specs_of_collectives_are_checked():
     for spec, text in (
         ("conected", "Did you mean 'connected'"),
         ({"type": "connected", "timeout": 0}, "timeout: expected seconds > 0, given 0"),
-        ({"type": "connected", "rank": 1}, "whoever starts the learners says rank"),
+        ({"type": "connected", "device": "cpu"}, "what starts the learners says device"),
+        ({"type": "connected", "rank": 1}, "what starts the learners says rank"),
         ({"type": "connected", "limit": 1}, "execution_spec.collective"),
         (3, "expected the name of a collective"),
     ):

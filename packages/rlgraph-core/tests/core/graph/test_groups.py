@@ -16,7 +16,6 @@ from rlgraph.core import (
     CollectiveError,
     Component,
     GraphExecutor,
-    SpecError,
     all_reduce,
     assemble,
     branch,
@@ -399,13 +398,6 @@ def test_set_weights_waits_for_the_end_of_an_update(trainer, flat):
     assert comes.wait(10.0)
     waits.join(), writer.join()
     assert np.array_equal(executors[0].get_weights()["line/weights"], np.full(3, 7.0))
-
-
-def test_replicas_are_refused():
-    execution = {"device_strategy": "multi_device_sync", "replicas": ["cpu"]}
-    (alone,) = memory_group(1)
-    with pytest.raises(SpecError, match=r"execution_spec.replicas: a learner of a group has no replicas"):
-        GraphExecutor(root_of(Root.step), SPACES, backend="numpy", execution_spec=execution, collective=alone)
 
 
 def test_a_plan_of_a_group_is_not_exported(trainer, tmp_path):

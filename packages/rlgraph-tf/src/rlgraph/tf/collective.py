@@ -21,8 +21,8 @@ _GROUP = 1
 class TensorFlowCollective(GroupCollective):
     """Adds arrays up with TensorFlow's collective operations, whichever backend computes them.
 
-    TensorFlow takes its place in a group when it initializes: join before anything else in the process uses it. A
-    process can be in one such group.
+    Sums are made on the CPU, where the arrays are. TensorFlow takes its place in a group when it initializes: join
+    before anything else in the process uses it. A process can be in one such group.
     """
 
     joins_first = True
@@ -59,7 +59,8 @@ class TensorFlowCollective(GroupCollective):
         key = (array.size, array.dtype)
         if key not in self._sums:
             self._sums[key] = self._make_sum(*key)
-        return self._sums[key](tf.constant(array)).numpy()
+        with tf.device("cpu"):
+            return self._sums[key](tf.constant(array)).numpy()
 
     def _make_sum(self, size: int, dtype: np.dtype[Any]) -> Callable[[tf.Tensor], tf.Tensor]:
         instance = len(self._sums) + 1  # the same on all learners, which make the same calls
@@ -74,11 +75,15 @@ class TensorFlowCollective(GroupCollective):
                 merge_op="Add",
                 final_op="Id",
                 communication_hint="ring",
-                timeout_seconds=self.timeout,
+                # With a limit of its own, every call has a thread that sleeps as long. `Membership` ends late calls.
+                timeout_seconds=0.0,
             )
 
         made = tf.function(summed, autograph=False)
-        concrete: Callable[[tf.Tensor], tf.Tensor] = made.get_concrete_function(tf.TensorSpec([size], dtype))
+        with tf.device("cpu"):
+            concrete: Callable[[tf.Tensor], tf.Tensor] = made.get_concrete_function(
+                tf.TensorSpec([size], dtype)
+            )
         return concrete
 
     def abort(self) -> None:

@@ -11,6 +11,7 @@ import torch.distributed
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives import GroupCollective
+from rlgraph.torch.devices import device_name
 
 #: Without types: what is used of it is not declared as exported.
 dist: Any = torch.distributed
@@ -61,12 +62,26 @@ class GlooCollective(GroupCollective):
 
 
 class NcclCollective(GlooCollective):
-    """Adds arrays up with NCCL: each learner on the GPU of its rank, of those of its machine."""
+    """Adds arrays up with NCCL, each learner on a GPU of its own.
+
+    Args:
+        rank, size, address, timeout: see `rlgraph.core.Collective`.
+        device: the GPU; None: the one of the learner's rank, of those of its machine.
+    """
+
+    on_devices = True
+
+    def __init__(self, rank: int, size: int, address: str, timeout: float, device: str | None = None):
+        self._name = device
+        super().__init__(rank, size, address, timeout)
 
     def make_group(self) -> Any:
         if not torch.cuda.is_available() or not dist.is_nccl_available():
             raise CollectiveError("NCCL needs a GPU and a build of PyTorch for it: use the collective 'gloo'")
-        self._device = torch.device("cuda", self.rank % torch.cuda.device_count())
+        name = f"cuda:{self.rank % torch.cuda.device_count()}" if self._name is None else self._name
+        self._device = torch.device(device_name(name))
+        if self._device.type != "cuda":
+            raise CollectiveError(f"NCCL needs a GPU for each learner, given the device {name!r}: use 'gloo'")
         options = dist.ProcessGroupNCCL.Options()
         options._timeout = self._limit
         return dist.ProcessGroupNCCL(self._store, self.rank, self.size, options)

@@ -74,7 +74,7 @@ class Exploration(Component):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         given = input_spaces[self.explores]
-        if self.explores == "actions" and check_space_equivalence(given, action_batch(self)) is None:
+        if self.explores == "actions" and not _are_alike(given, action_batch(self)):
             raise mismatch("actions", f"a batch of actions, {action_batch(self)!r}", repr(given))
         self.amount.check_time(input_spaces.get("time_percentage"))
         switch = input_spaces.get("use_exploration")
@@ -91,6 +91,17 @@ class Exploration(Component):
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """Numbers to report, at this fraction of training."""
         return {}
+
+
+def _are_alike(given: Space, expected: Space) -> bool:
+    """Whether two Spaces describe the same arrays; the execution chooses the dtype of floats."""
+    boxes, others = given.flatten(), expected.flatten()
+    return boxes.keys() == others.keys() and all(
+        box.get_shape(True, True) == others[path].get_shape(True, True)
+        if isinstance(box, FloatBox) and isinstance(others[path], FloatBox)
+        else check_space_equivalence(box, others[path]) is not None
+        for path, box in boxes.items()
+    )
 
 
 def _has_floats(action_space: Any) -> bool:

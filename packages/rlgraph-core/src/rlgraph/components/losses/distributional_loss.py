@@ -67,6 +67,7 @@ class DistributionalLoss(LossFunction):
         q_next: Any,
         q_next_target: Any,
         discounts: Any = None,
+        next_actions: Any = None,
     ) -> Any:
         """The loss per item [B].
 
@@ -78,8 +79,10 @@ class DistributionalLoss(LossFunction):
             q_next: online distributions of the next states, as `q_values`; not used without double Q.
             q_next_target: the target network's distributions of the next states, as `q_values`.
             discounts: discount of the returns of each next state [B]; default: `discount`.
+            next_actions: actions in the next states, as `actions`; default: those of the largest mean. Where not all
+                actions are possible, a policy must say which is the best one.
         """
-        taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target)
+        taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target, next_actions)
         return self._loss_per_item(taken, following, rewards, terminals, discounts)
 
     @rlgraph_api
@@ -92,9 +95,10 @@ class DistributionalLoss(LossFunction):
         q_next: Any,
         q_next_target: Any,
         discounts: Any = None,
+        next_actions: Any = None,
     ) -> Any:
         """The error of each item [B], for priorities: the mean over the parts of an action; arguments as of `loss`."""
-        taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target)
+        taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target, next_actions)
         return self._td_errors(taken, following, rewards, terminals, discounts)
 
     @graph_fn(returns=2, flatten_ops=True)
@@ -105,13 +109,17 @@ class DistributionalLoss(LossFunction):
         actions: Mapping[str, Any],
         q_next: Mapping[str, Any],
         q_next_target: Mapping[str, Any],
+        next_actions: Mapping[str, Any] | None = None,
     ) -> Any:
         """The distributions of all D elements of the actions taken, and of the best next ones: ``[B, D, N]`` both."""
         taken, following = [], []
         for path, values in q_values.items():
             taken.append(_of_actions(ops, values, ops.astype(actions[path], "int64")))
-            chooser = q_next[path] if self.double_q else q_next_target[path]
-            best = ops.argmax(self.means(ops, chooser), axis=-1)
+            if next_actions is None:
+                chooser = q_next[path] if self.double_q else q_next_target[path]
+                best = ops.argmax(self.means(ops, chooser), axis=-1)
+            else:
+                best = ops.astype(next_actions[path], "int64")
             following.append(_of_actions(ops, q_next_target[path], best))
         return ops.concat(taken, axis=1), ops.concat(following, axis=1)
 

@@ -107,7 +107,8 @@ class LossFunction(Component):
     def _own_number(self, ops: Any, items: Any, weighted: bool, as_steps: bool) -> Any:
         """By what it is divided, from the weights of the items, or from numbers per item: ``[B] -> []``."""
         counted = self._measured if as_steps else self._averaged
-        return part_of_number(ops, *counted(ops, items, items if weighted else None))
+        numbers = ops.astype(items, "float")  # a mask is one of bools
+        return part_of_number(ops, *counted(ops, numbers, items if weighted else None))
 
     def _averaged(self, ops: Any, per_item: Any, weights: Any) -> tuple[Any, Any]:
         """The numbers whose mean is the loss, and their weights: of steps or of sequences."""

@@ -55,6 +55,8 @@ class TD3Loss(LossFunction):
     ) -> Any:
         """``{"loss", "critic_loss", "actor_loss"}``, each ``[B]``; ``loss`` is that of the critics.
 
+        Where the policy is not updated, `q_values_policy` is None, and there is no ``actor_loss``.
+
         Args:
             q_values_next: a tuple of the target critics' values of the target policy's smoothed actions, each [B].
             q_values: a tuple of the critics' values of the actions taken, each [B].
@@ -64,8 +66,10 @@ class TD3Loss(LossFunction):
             discounts: discount of the value of each next state [B]; default: `discount`.
         """
         critic_loss = self._critic_loss(q_values_next, q_values, rewards, terminals, discounts)
-        actor_loss = self._actor_loss(q_values_policy)
-        return {"loss": critic_loss, "critic_loss": critic_loss, "actor_loss": actor_loss}
+        losses = {"loss": critic_loss, "critic_loss": critic_loss}
+        if q_values_policy is not None:
+            losses["actor_loss"] = self._actor_loss(q_values_policy)
+        return losses
 
     @rlgraph_api
     def critic_loss_per_item(

@@ -6,15 +6,15 @@ from types import MappingProxyType
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_whole
-from rlgraph.components.layers.dense import Dense
 from rlgraph.components.policies.q_policy import QPolicy
+from rlgraph.components.policies.return_distributions import ReturnDistribution
 from rlgraph.core import Component, graph_fn
 from rlgraph.core.functional.dueling import dueling_q_values
 from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
 
 
 class DuelingPolicy(QPolicy):
-    """``Q = V + A - mean(A)`` (Wang et al., 2016, eq. 9).
+    """``Q = V + A - mean(A)`` (Wang et al., 2016, eq. 9); with distributions, each number of theirs is such a sum.
 
     The parts of a container action share the state value (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
 
@@ -23,6 +23,7 @@ class DuelingPolicy(QPolicy):
         action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
         units_state_value_stream: units of one hidden layer in each stream; 0 for none.
         activation: activation of these hidden layers.
+        returns, noisy: as of `QPolicy`; noisy layers are those of the streams, too.
         scope: name among its siblings.
 
     Raises:
@@ -37,6 +38,8 @@ class DuelingPolicy(QPolicy):
         action_space: SpaceSpec,
         units_state_value_stream: int = 0,
         activation: str | None = "relu",
+        returns: ReturnDistribution | None = None,
+        noisy: bool = False,
         scope: str = "policy",
         **kwargs: Any,
     ):
@@ -44,32 +47,36 @@ class DuelingPolicy(QPolicy):
             units_state_value_stream, f"{scope}.units_state_value_stream", least=0
         )
         self.stream_activation = activation
-        super().__init__(network_spec, action_space, scope=scope, **kwargs)
+        super().__init__(network_spec, action_space, returns, noisy, scope=scope, **kwargs)
 
     def make_heads(self) -> list[Component]:
         units = self.units_state_value_stream
         self.streams = (
-            [Dense(units, self.stream_activation, scope=f"{name}-hidden") for name in ("value", "advantages")]
+            [
+                self.dense(units, self.stream_activation, scope=f"{name}-hidden")
+                for name in ("value", "advantages")
+            ]
             if units
             else []
         )
-        self.value_head = Dense(1, scope="value")
+        self.value_head = self.dense(self.numbers_per_action, scope="value")
         self.advantage_heads = self.linear_heads("advantages")
         return [*self.streams, self.value_head, *self.advantage_heads.values()]
 
-    def q_values_of(self, features: Any) -> Any:
+    def numbers_of(self, features: Any) -> dict[str, Any]:
         value_features = self.streams[0].call(features) if self.streams else features
         state_values = self.value_head.call(value_features)
-        q_values = {
+        return {
             path: self._combine_elements(state_values, part, path)
-            if self.boxes[path].shape
+            if self.boxes[path].shape or self.returns
             else self._combine(state_values, part)
             for path, part in self._advantages(features).items()
         }
-        return self.as_action_values(q_values)
 
     def preferences_of(self, features: Any) -> Any:
-        """The advantages, which order actions as Q does (Wang et al., 2016, section 3)."""
+        """The advantages, which order actions as Q does (Wang et al., 2016, section 3); not so with distributions."""
+        if self.returns is not None:
+            return self.q_values_of(features)
         return self.as_action_values(self._advantages(features))
 
     def _advantages(self, features: Any) -> dict[str, Any]:
@@ -83,8 +90,12 @@ class DuelingPolicy(QPolicy):
 
     @graph_fn
     def _combine_elements(self, ops: Any, state_values: Any, advantages: Any, path: str) -> Any:
-        """``state_values [B, 1], advantages [B, ..., A] -> [B, ..., A]``."""
+        """``state_values [B, 1], advantages [B, ..., A] -> [B, ..., A]``; or ``[B, N], [B, ..., A, N]``."""
+        *ranks, numbers = ops.shape(state_values)
         missing = len(advantages.shape) - len(state_values.shape)
-        aligned = ops.reshape(state_values, (*ops.shape(state_values), *[1] * missing))
+        aligned = ops.reshape(state_values, (*ranks, *[1] * missing, numbers))
         existing = self.existing(ops, path) if self.differs(path) else None
-        return dueling_q_values(ops, aligned, advantages, existing)
+        if self.returns is None:
+            return dueling_q_values(ops, aligned, advantages, existing)
+        existing = None if existing is None else ops.expand_dims(existing, -1)
+        return dueling_q_values(ops, aligned, advantages, existing, axis=-2)

@@ -10,10 +10,13 @@ import numpy as np
 
 from rlgraph.components.common.action_masks import NAME, check_masks, check_ranks
 from rlgraph.components.common.action_spaces import action_space_of
+from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.components.common.observations import Observations, Observing
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.noisy_dense import NoisyDense
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical_actions import categories, choices, mask_shapes
+from rlgraph.components.policies.return_distributions import ReturnDistribution
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.categorical import mask_logits
 from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
@@ -39,6 +42,9 @@ class QPolicy(Observing):
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
         action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
+        returns: the heads give the N numbers of such a distribution for each action, which `get_distributions` returns;
+            action values are their means. None: the values themselves.
+        noisy: the heads are noisy layers, see `NoisyDense`.
         scope: name among its siblings.
 
     Raises:
@@ -50,14 +56,24 @@ class QPolicy(Observing):
     )
 
     def __init__(
-        self, network_spec: NetworkSpec, action_space: SpaceSpec, scope: str = "policy", **kwargs: Any
+        self,
+        network_spec: NetworkSpec,
+        action_space: SpaceSpec,
+        returns: ReturnDistribution | None = None,
+        noisy: bool = False,
+        scope: str = "policy",
+        **kwargs: Any,
     ):
+        self.returns = returns
+        self.dense = NoisyDense if check_flag(noisy, f"{scope}.noisy") else Dense
         self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.categories = categories(self.action_space, scope)
         self.mask_shapes = mask_shapes(self.action_space, scope)
         self.boxes = self.action_space.flatten()
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         heads = self.make_heads()
+        if returns is None:
+            kwargs["switched_off_apis"] = {*kwargs.get("switched_off_apis", ()), "get_distributions"}
         super().__init__(self.network, *heads, scope=scope, **kwargs)
 
     def make_heads(self) -> list[Component]:
@@ -65,11 +81,11 @@ class QPolicy(Observing):
         self.q_heads = self.linear_heads("q-values")
         return list(self.q_heads.values())
 
-    def linear_heads(self, name: str) -> dict[str, Dense]:
-        """A linear layer for each part of an action, one output per action of each of its elements."""
+    def linear_heads(self, name: str) -> dict[str, Any]:
+        """A linear layer for each part of an action, with the numbers of each action of each of its elements."""
         return {
-            path: Dense(
-                prod(box.shape) * self.categories[path],
+            path: self.dense(
+                prod(box.shape) * self.categories[path] * self.numbers_per_action,
                 scope=f"{name}-{path.replace('/', '-')}" if path else name,
             )
             for path, box in self.boxes.items()
@@ -91,9 +107,28 @@ class QPolicy(Observing):
         q_values = self._allowed(self.q_values_of(features.pop("nn_outputs")), observations)
         return {"q_values": q_values, "action": self._argmax(q_values), **features}
 
+    @rlgraph_api
+    def get_distributions(self, observations: Any) -> Any:
+        """``{"distributions": [B, A, N]}`` or a container, for all actions; and ``"internal_states"``."""
+        features = self.features_of(observations)
+        numbers = self.numbers_of(features.pop("nn_outputs"))
+        return {"distributions": self.action_space.unflatten_sample(numbers), **features}
+
+    @property
+    def numbers_per_action(self) -> int:
+        """How many numbers the heads give for each action."""
+        return 1 if self.returns is None else self.returns.size
+
+    def numbers_of(self, features: Any) -> dict[str, Any]:
+        """Action values, or the numbers of their distributions, by path; for use in API methods."""
+        return self.head_outputs(self.q_heads, features)
+
     def q_values_of(self, features: Any) -> Any:
         """Action values from the network's features, for use in API methods."""
-        return self.as_action_values(self.head_outputs(self.q_heads, features))
+        numbers = self.numbers_of(features)
+        if self.returns is not None:
+            numbers = {path: self._means(x) for path, x in numbers.items()}
+        return self.as_action_values(numbers)
 
     def preferences_of(self, features: Any) -> Any:
         """Scores that order the actions of a state as their values do, for use in API methods; default: the values."""
@@ -116,11 +151,11 @@ class QPolicy(Observing):
         numbers = ops.stack([ops.full((), int(n), "int64") for n in np.ravel(choices(self.boxes[path]))])
         return ops.arange(self.categories[path]) < ops.reshape(numbers, (*self.boxes[path].shape, 1))
 
-    def head_outputs(self, heads: dict[str, Dense], features: Any) -> dict[str, Any]:
-        """The output of each head, for use in API methods: by path, ``[B, ..., A]``."""
+    def head_outputs(self, heads: dict[str, Any], features: Any) -> dict[str, Any]:
+        """The output of each head, for use in API methods: by path, ``[B, ..., A]`` or ``[B, ..., A, N]``."""
         outputs = {path: head.call(features) for path, head in heads.items()}
         return {
-            path: self._split(output, path) if self.boxes[path].shape else output
+            path: self._split(output, path) if self.boxes[path].shape or self.returns else output
             for path, output in outputs.items()
         }
 
@@ -141,9 +176,16 @@ class QPolicy(Observing):
 
     @graph_fn
     def _split(self, ops: Any, outputs: Any, path: str) -> Any:
-        """``[B, k * A] -> [B, k, A]``, ``[B, T, k * A] -> [B, T, k, A]``."""
-        ranks = ops.shape(outputs)[:-1]
-        return ops.reshape(outputs, (*ranks, *self.boxes[path].shape, self.categories[path]))
+        """``[B, k * A] -> [B, k, A]``, ``[B, T, k * A] -> [B, T, k, A]``; with distributions ``-> [B, k, A, N]``."""
+        numbers = () if self.returns is None else (self.returns.size,)
+        shape = (*ops.shape(outputs)[:-1], *self.boxes[path].shape, self.categories[path], *numbers)
+        return ops.reshape(outputs, shape)
+
+    @graph_fn
+    def _means(self, ops: Any, numbers: Any) -> Any:
+        """``[B, ..., A, N] -> [B, ..., A]``."""
+        assert self.returns is not None
+        return self.returns.means(ops, numbers)
 
     @graph_fn
     def _without_missing(self, ops: Any, q_values: Any, path: str) -> Any:

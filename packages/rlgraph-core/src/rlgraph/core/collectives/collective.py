@@ -20,6 +20,7 @@ class Collective(ABC):
         timeout: seconds that a call, and the start, waits for the others.
 
     Attributes:
+        local_rank: number of this learner among those of its machine; `rank` where nothing else is known.
         session: changes when a learner joins the others anew: nothing that they agreed on before holds any more.
 
     Raises:
@@ -30,6 +31,7 @@ class Collective(ABC):
 
     def __init__(self, rank: int, size: int, address: str, timeout: float):
         self.rank, self.size, self.address, self.timeout = rank, size, address, timeout
+        self.local_rank = rank
 
     @abstractmethod
     def all_reduce(self, array: np.ndarray) -> np.ndarray:

@@ -36,20 +36,46 @@ class GroupCollective(Collective):
 
     #: Whether a process must join before anything in it uses the framework.
     joins_first: ClassVar[bool] = False
+    #: Whether its constructor takes ``device``, the one on which the learner computes; None: nothing says.
+    on_devices: ClassVar[bool] = False
 
     def __init__(self, rank: int, size: int, address: str, timeout: float):
         super().__init__(rank, size, address, timeout)
-        self._calling = threading.Lock()
+        self._calling, self._ending = threading.Lock(), threading.Lock()
+        self._has_stopped = False
         #: The process that is in the group: a copy that ``fork`` makes of it is not.
         self._process = os.getpid()
         self.membership = Membership(rank, size, address, timeout, self.greeting())
         try:
-            self.start()
+            self._start()
         except Exception as error:
             text = self.membership.wait_for_fault(2.0) or f"{type(error).__name__}: {error}"
             self.membership.close(text)
             raise CollectiveError(f"learner {rank}: the group could not start: {text}") from error
-        self.membership.on_fault = self.abort
+        self.membership.on_fault = self._abort
+
+    def _start(self) -> None:
+        """Calls `start`, and gives it up when a learner is lost: frameworks would wait for that one.
+
+        Raises:
+            Exception: of `start`; or a learner is lost.
+        """
+        errors: list[BaseException] = []
+
+        def start() -> None:
+            try:
+                self.start()
+            except BaseException as error:
+                errors.append(error)
+
+        starting = threading.Thread(target=start, daemon=True)
+        starting.start()
+        while starting.is_alive() and not self.membership.fault:
+            starting.join(0.1)
+        if errors:
+            raise errors[0]
+        if self.membership.fault:
+            raise CollectiveError(self.membership.fault)
 
     def greeting(self) -> bytes:
         """What the others must know before `start`: a port, say."""
@@ -68,16 +94,16 @@ class GroupCollective(Collective):
         """Leave the framework's group, which may have failed."""
 
     def abort(self) -> None:
-        """Make a `sum` that waits fail, if the framework can; called from another thread."""
+        """Make a `sum` that waits fail, if the framework can; called from another thread, before `stop` if at all."""
         return None
 
     def all_reduce(self, array: np.ndarray) -> np.ndarray:
-        return self._called(self.sum, array)
+        return self._called("adds up", self.sum, array)
 
     def all_gather(self, message: bytes) -> list[bytes]:
-        return self._called(self.membership.gather, message)
+        return self._called("gathers messages", self.membership.gather, message)
 
-    def _called(self, function: Callable[..., _Result], argument: object) -> _Result:
+    def _called(self, what: str, function: Callable[..., _Result], argument: object) -> _Result:
         """The result of a call, in turn.
 
         Raises:
@@ -90,14 +116,17 @@ class GroupCollective(Collective):
             if membership.fault:
                 raise CollectiveError(self._failed(membership.fault))
             membership.calls += 1
-            began = time.perf_counter()
+            membership.does = what
+            began = membership.began = time.monotonic()
             try:
                 result = function(argument)
             except Exception as error:
-                text = self._cause(error, time.perf_counter() - began)
+                text = self._cause(error, time.monotonic() - began)
                 self._give_up(text)
                 raise CollectiveError(self._failed(text)) from error
-            membership.waited += time.perf_counter() - began
+            finally:
+                membership.began = None
+            membership.waited += time.monotonic() - began
             return result
 
     def _cause(self, error: Exception, seconds: float) -> str:
@@ -117,11 +146,18 @@ class GroupCollective(Collective):
         self.membership.close(text)
         self._stop()
 
+    def _abort(self) -> None:
+        with self._ending:
+            if not self._has_stopped:
+                self.abort()
+
     def _stop(self) -> None:
-        try:
-            self.stop()
-        except Exception as error:
-            self.membership.fault = self.membership.fault or f"{type(error).__name__}: {error}"
+        with self._ending:
+            self._has_stopped = True
+            try:
+                self.stop()
+            except Exception as error:
+                self.membership.fault = self.membership.fault or f"{type(error).__name__}: {error}"
 
     def leave(self, why: str) -> None:
         """As `close`; the others are told why."""

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from rlgraph.core.errors import CollectiveError
 
@@ -23,6 +24,8 @@ from rlgraph.core.errors import CollectiveError
 LEFT = "it has left the group"
 #: Seconds between two beats.
 BEAT = 1.0
+#: Seconds after the limit of a call at which it is ended, if what adds up has not ended it.
+_GRACE = 1.0
 #: First bytes of what is sent, so that a stranger on the port is told apart.
 _MAGIC = b"rlgraph1"
 _HEAD = struct.Struct("!cQ")
@@ -40,11 +43,13 @@ class Beat:
         calls: collective calls begun.
         waited: seconds spent in them.
         at: when it was heard, by `time.monotonic`.
+        does: what it does in the newest.
     """
 
     calls: int = 0
     waited: float = 0.0
     at: float = 0.0
+    does: str = ""
 
 
 class _Line:
@@ -138,7 +143,9 @@ class Membership:
         self.on_fault: Callable[[], None] | None = None
         self.beats = [Beat() for _ in range(size)]
         #: Own numbers; written by who makes calls.
-        self.calls, self.waited = 0, 0.0
+        self.calls, self.waited, self.does = 0, 0.0, ""
+        #: When the present call began, by `time.monotonic`; None: there is none.
+        self.began: float | None = None
         self._changed = threading.Condition()
         self._given: dict[int, bytes] = {}
         self._gathered: list[bytes] | None = None
@@ -277,20 +284,31 @@ class Membership:
                 self._changed.notify_all()
         elif kind == _BEAT:
             now = time.monotonic()
-            for rank, calls, waited in json.loads(message):
+            for rank, calls, waited, does in json.loads(message):
                 if rank != self.rank:
-                    self.beats[rank] = Beat(calls, waited, now)
+                    self.beats[rank] = Beat(calls, waited, now, does)
         elif kind == _LOST:
             rank, why = json.loads(message)
             self._lose(rank, why)
 
     def _beat(self) -> None:
         while not self._is_closed:
-            self.beats[self.rank] = Beat(self.calls, self.waited, time.monotonic())
+            self.beats[self.rank] = Beat(self.calls, self.waited, time.monotonic(), self.does)
             known = range(self.size) if self.rank == 0 else (self.rank,)
-            said = [(rank, self.beats[rank].calls, self.beats[rank].waited) for rank in known]
+            beats = [(rank, self.beats[rank]) for rank in known]
+            said = [(rank, beat.calls, beat.waited, beat.does) for rank, beat in beats]
             self._send_all(_BEAT, json.dumps(said).encode())
+            self._check_limit()
             time.sleep(BEAT)
+
+    def _check_limit(self) -> None:
+        """End a call that others do not come to: some frameworks wait for ever."""
+        began = self.began
+        if began is None or time.monotonic() - began <= self.timeout + _GRACE:
+            return
+        why = self.who_is_late()
+        if self.began == began:
+            self._end(why)
 
     def _send_all(self, kind: bytes, message: bytes) -> None:
         for line in self._lines.values():
@@ -299,13 +317,18 @@ class Membership:
 
     def _lose(self, rank: int, why: str) -> None:
         """The first learner that is lost ends the group; learner 0 tells the others."""
+        tell = partial(self._send_all, _LOST, json.dumps([rank, why]).encode()) if self.rank == 0 else None
+        self._end(f"learner {rank} of {self.size} is lost: {why}", rank, tell)
+
+    def _end(self, fault: str, lost: int | None = None, tell: Callable[[], None] | None = None) -> None:
+        """The first fault ends the group."""
         with self._changed:
             if self.fault or self._is_closed:
                 return
-            self.lost, self.fault = rank, f"learner {rank} of {self.size} is lost: {why}"
+            self.lost, self.fault = lost, fault
             self._changed.notify_all()
-        if self.rank == 0:
-            self._send_all(_LOST, json.dumps([rank, why]).encode())
+        if tell is not None:
+            tell()
         if self.on_fault is not None:
             self.on_fault()
 
@@ -349,14 +372,17 @@ class Membership:
             return self.fault
 
     def who_is_late(self) -> str:
-        """Names the learners that have not begun the present call."""
+        """Names the learners that have not begun the present call, or make another one."""
         time.sleep(1.5 * BEAT)  # the newest beats are there then
         now = time.monotonic()
-        late = [
-            rank
-            for rank, beat in enumerate(self.beats)
-            if rank != self.rank and (beat.calls < self.calls or now - beat.at > 5.0 * BEAT)
-        ]
+        others = [(rank, beat) for rank, beat in enumerate(self.beats) if rank != self.rank]
+        late = [rank for rank, beat in others if beat.calls < self.calls or now - beat.at > 5.0 * BEAT]
+        for rank, beat in others:
+            if not late and beat.calls == self.calls and beat.does != self.does:
+                return (
+                    f"in call {self.calls} learner {self.rank} {self.does}, and learner {rank} of {self.size} "
+                    f"{beat.does}: all must make the same calls in the same order"
+                )
         who = _named(late) if late else "another learner"
         return f"{who} of {self.size} did not come to call {self.calls} within {self.timeout:g} s"
 

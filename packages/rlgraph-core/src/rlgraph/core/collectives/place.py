@@ -16,26 +16,33 @@ from rlgraph.core.specs.specifiable import call_checked
 TIMEOUT = 300.0
 #: Overrides where learner 0 is reached, which a launcher of others does not say.
 ADDRESS = "RLGRAPH_GROUP_ADDRESS"
-#: A launcher's names of rank, size, host and port.
+#: A launcher's names of rank, size, rank on this machine, host and port.
 _LAUNCHERS = {
-    "rlgraph": ("RLGRAPH_RANK", "RLGRAPH_SIZE", ADDRESS, ""),
+    "rlgraph": ("RLGRAPH_RANK", "RLGRAPH_SIZE", "RLGRAPH_RANK", ADDRESS, ""),
     "horovodrun": (
         "HOROVOD_RANK",
         "HOROVOD_SIZE",
+        "HOROVOD_LOCAL_RANK",
         "HOROVOD_GLOO_RENDEZVOUS_ADDR",
         "HOROVOD_GLOO_RENDEZVOUS_PORT",
     ),
-    "torchrun": ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"),
+    "torchrun": ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"),
 }
 
 
 @dataclass(frozen=True)
 class Place:
-    """A learner's place in its group; see `rlgraph.core.Collective`."""
+    """A learner's place in its group; see `rlgraph.core.Collective`.
+
+    Attributes:
+        device: on which it computes; None: no GPU in particular.
+    """
 
     rank: int
     size: int
     address: str
+    local_rank: int = 0
+    device: str | None = None
 
 
 def place_from_environment(environment: Mapping[str, str] | None = None) -> Place | None:
@@ -52,7 +59,8 @@ def place_from_environment(environment: Mapping[str, str] | None = None) -> Plac
         if names[0] in given and names[1] in given:
             try:
                 rank, size = int(given[names[0]]), int(given[names[1]])
-                address = given.get(ADDRESS) or f"{given[names[2]]}:{int(given[names[3]]) + 1}"
+                local_rank = int(given.get(names[2], rank))
+                address = given.get(ADDRESS) or f"{given[names[3]]}:{int(given[names[4]]) + 1}"
             except (KeyError, ValueError) as error:
                 raise CollectiveError(
                     f"expected the numbers {', '.join(names)} of {launcher} in the environment, {error} is missing "
@@ -60,7 +68,7 @@ def place_from_environment(environment: Mapping[str, str] | None = None) -> Plac
                 ) from None
             if not 0 <= rank < size:
                 raise CollectiveError(f"expected {names[0]} from 0 to {size - 1}, given {rank}")
-            return Place(rank, size, address)
+            return Place(rank, size, address, local_rank)
     return None
 
 
@@ -78,6 +86,8 @@ def make_collective(spec: Any, place: Place) -> Collective:
     """
     kind, options = collective_class(spec)
     given = {"rank": place.rank, "size": place.size, "address": place.address, "timeout": TIMEOUT, **options}
+    if getattr(kind, "on_devices", False):
+        given["device"] = place.device
     joined: Collective = call_checked(kind, (), given, "execution_spec.collective")
     return joined
 
@@ -96,10 +106,8 @@ def collective_class(spec: Any) -> tuple[type[Collective], dict[str, Any]]:
             f"expected the name of a collective, or a mapping with 'type', given {spec!r}", path=where
         )
     options = {name: value for name, value in given.items() if name != "type"}
-    if owned := options.keys() & {"rank", "size", "address"}:
-        raise SpecError(
-            f"whoever starts the learners says {', '.join(sorted(owned))}: leave it out", path=where
-        )
+    if owned := options.keys() & {"rank", "size", "address", "device"}:
+        raise SpecError(f"what starts the learners says {', '.join(sorted(owned))}: leave it out", path=where)
     timeout = options.get("timeout", TIMEOUT)
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise SpecError(f"expected seconds > 0, given {timeout!r}", path=f"{where}.timeout")

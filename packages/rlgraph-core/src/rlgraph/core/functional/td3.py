@@ -13,12 +13,12 @@ Tensor = Any
 def smoothed_actions(
     ops: Any, actions: Tensor, noise: Tensor, noise_clip: float, low: Any, high: Any
 ) -> Tensor:
-    """``clip(a + clip(noise, -c, c), low, high)``: the smoothed actions of the target policy.
+    """``clip(a + clip(noise, -c, c) (high - low) / 2, low, high)``: the smoothed actions of the target policy.
 
-    Shapes: ``actions [B, ...], noise [B, ...]`` (already scaled), `low` and `high` numbers or
-    ``[...] -> [B, ...]``. Fujimoto et al. (2018), eq. 14, and section 5.3.
+    Shapes: ``actions [B, ...], noise [B, ...]``, in halves of the range as `noise_clip` is, bounds `low` and `high`
+    numbers or ``[...] -> [B, ...]``. Fujimoto et al. (2018), eq. 14, and section 5.3.
     """
-    moved = actions + ops.clip(noise, -noise_clip, noise_clip)
+    moved = actions + ops.clip(noise, -noise_clip, noise_clip) * (0.5 * (high - low))
     return ops.minimum(ops.maximum(moved, low), high)
 
 

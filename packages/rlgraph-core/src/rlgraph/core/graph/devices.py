@@ -21,7 +21,7 @@ the default applies to all others. A device is a name in the backend's words, wh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -111,9 +111,7 @@ class Places(Protocol):
     def device_name(self, name: str) -> str: ...
 
 
-def place(
-    devices: Mapping[str, Devices], backend: Places, soft: bool = False, replicated: bool = False
-) -> dict[str, Devices]:
+def place(devices: Mapping[str, Devices], backend: Places, soft: bool = False) -> dict[str, Devices]:
     """The devices of every component in the backend's own names.
 
     If any component has a device, components without one are placed on the backend's default device, if it has one.
@@ -122,7 +120,6 @@ def place(
         devices: scope -> devices, parents before children.
         backend: owner of the devices.
         soft: a device that is not there becomes the backend's own choice, with a warning.
-        replicated: updates are shared by replicas, so something is somewhere in any case.
 
     Raises:
         BuildError: the backend lacks a device; names the outermost component that is to be there.
@@ -152,22 +149,7 @@ def place(
         scope: Devices(placed(scope, "variables", each.variables), placed(scope, "ops", each.ops))
         for scope, each in devices.items()
     }
-    if not (replicated or any(each.variables or each.ops for each in found.values())):
+    if not any(each.variables or each.ops for each in found.values()):
         return found
     default = backend.default_device
     return {scope: Devices(each.variables or default, each.ops or default) for scope, each in found.items()}
-
-
-def place_replicas(replicas: Sequence[str], backend: Places) -> tuple[str, ...]:
-    """The devices of replicas in the backend's own names.
-
-    Raises:
-        BuildError: the backend lacks one. Nothing else can stand in for it: fewer replicas are another computation.
-    """
-    for name in replicas:
-        if backend.device_name(name) not in backend.devices:
-            raise BuildError(
-                f"execution_spec.replicas: device {name!r} is not there; the {backend.name} backend has "
-                f"{', '.join(sorted(backend.devices))}. {nearest(name, backend.devices)}"
-            )
-    return tuple(backend.device_name(name) for name in replicas)

@@ -35,8 +35,6 @@ from rlgraph.core.graph.passes.equal_learners import check_equal_learners
 from rlgraph.core.graph.passes.hoisting import hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.packing import pack
-from rlgraph.core.graph.passes.replica_copies import Replication
-from rlgraph.core.graph.passes.replication import replicate
 from rlgraph.core.graph.passes.segments import check_derivatives, check_slices, split_into_segments
 from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
@@ -110,8 +108,8 @@ def build(
     )
 
 
-def make_plan(built: BuiltGraph, method: str, replication: Replication | None = None) -> Plan:
-    """The plan of the root's API method `method`; with a `replication`, replicas share its updates."""
+def make_plan(built: BuiltGraph, method: str) -> Plan:
+    """The plan of the root's API method `method`."""
     started = time.perf_counter()
     nodes, results = built.graph.nodes_of(method), built.graph.results_of(method)
     sizes = [size_of(nodes)]
@@ -121,8 +119,6 @@ def make_plan(built: BuiltGraph, method: str, replication: Replication | None = 
     nodes = remove_dead_nodes(nodes, results, built.effects)
     sizes.append(size_of(nodes))
     nodes = hoist_gradients(nodes)
-    if replication is not None:
-        built, nodes, results = replicate(built, method, nodes, results, replication)
     slices, data = gradient_slices(nodes, built.effects)
     nodes = lift_collectives(nodes, slices, built.effects)
     warn_of_large_copies(nodes, built.effects, built.variables)

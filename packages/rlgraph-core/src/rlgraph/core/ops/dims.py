@@ -130,13 +130,6 @@ class SymbolicDim:
         """The names of its symbols."""
         return frozenset(symbol for monomial, _ in self._terms for symbol in monomial)
 
-    def renamed(self, symbol: str, name: str) -> SymbolicDim:
-        """The polynomial with `symbol` renamed to `name`, also in quotients such as ``B//4``."""
-        whole = re.compile(rf"(?<!\w){re.escape(symbol)}(?!\w)")
-        return SymbolicDim(
-            {tuple(sorted(whole.sub(name, factor) for factor in m)): c for m, c in self._terms}
-        )
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SymbolicDim) and self._terms == other._terms
 

@@ -18,7 +18,6 @@ from rlgraph.core.graph import Plan, link, make_plan
 from rlgraph.core.graph.call_fusion import FusedCall, fuse
 from rlgraph.core.graph.passes.draws_ahead import draw_ahead, draws_left
 from rlgraph.core.graph.passes.kept_tensors import kept_tensors
-from rlgraph.core.graph.passes.replica_copies import Replication
 from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
@@ -52,7 +51,6 @@ class Programs:
     Args:
         backend: who runs them.
         guarded: the variables that they share.
-        replication: how replicas share updates; None: they do not.
         collective: how this learner reaches the others of its group; None: there is no group.
 
     Attributes:
@@ -65,16 +63,10 @@ class Programs:
         self,
         backend: Backend,
         guarded: GuardedStorage,
-        replication: Replication | None,
         collective: Collective | None = None,
     ):
         self.group = None if collective is None else LearnerGroup(collective, guarded.locks)
-        self.built, self.backend, self.guarded, self.replication = (
-            guarded.built,
-            backend,
-            guarded,
-            replication,
-        )
+        self.built, self.backend, self.guarded = guarded.built, backend, guarded
         self.of_methods: dict[str, Program] = {}
         self.of_calls: dict[tuple[FusedCall, ...], Program] = {}
         self.statistics: dict[str, dict[str, float | int]] = {}
@@ -90,7 +82,7 @@ class Programs:
         """
         self.check_method(method)
         if method not in self._plans:
-            self._plans[method] = make_plan(self.built, method, self.replication)
+            self._plans[method] = make_plan(self.built, method)
         return self._plans[method]
 
     def check_method(self, name: str) -> None:
@@ -112,7 +104,7 @@ class Programs:
 
     def of_fused(self, calls: tuple[FusedCall, ...]) -> Program:
         """The program of several calls."""
-        return self._made(self.of_calls, calls, lambda: make_plan(*fuse(self.built, calls), self.replication))
+        return self._made(self.of_calls, calls, lambda: make_plan(*fuse(self.built, calls)))
 
     def _made(self, programs: dict[Any, Program], key: Any, plan_of: Callable[[], Plan]) -> Program:
         """The program at `key`; made now, unless another thread has just done so."""

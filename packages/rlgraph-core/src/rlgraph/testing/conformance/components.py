@@ -9,11 +9,13 @@ import copy
 import inspect
 import tempfile
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from rlgraph.core import Component, GraphExecutor, gradients, graph_fn
+from rlgraph.components import LossFunction
+from rlgraph.core import Collective, Component, GraphExecutor, gradients, graph_fn, memory_group
 from rlgraph.core.component.decorators import GraphFunction
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.ops import map_nested
@@ -192,14 +194,19 @@ def lacks_kernels(subject: Subject, case: Case) -> str:
     reason=lacks_kernels,
 )
 def same_as_single_source(subject: Subject, case: Case) -> None:
-    """Kernels compute what the single source computes."""
-    for dtype, tolerance in (("float64", 1e-10), ("float32", 1e-5)):
-        given = run_case(case, subject.executor(case.make(), case.spaces, dtype=dtype))
+    """Kernels compute what the single source computes, those of losses in a group of learners, too."""
+    for alone, (dtype, tolerance) in product(_groups(case), (("float64", 1e-10), ("float32", 1e-5))):
+        given = run_case(case, subject.executor(case.make(), case.spaces, alone, dtype=dtype))
         if dtype == "float64" and not case.trains:
             source = subject.reference(case.make(), case.spaces, dtype=dtype)
         else:
             source = subject.executor(case.make(), case.spaces, dtype=dtype, use_kernels=False)
         assert_same(given, run_case(case, source), tolerance, f"(outputs, variables) in {dtype}")
+
+
+def _groups(case: Case) -> list[Collective | None]:
+    """None, and for a loss, whose means are sums there, a group of one learner."""
+    return [None, *memory_group(1)] if isinstance(case.make(), LossFunction) else [None]
 
 
 @check("kernels")
@@ -209,8 +216,11 @@ def all_are_tried(subject: Subject) -> None:
     for case in CASES.values():
         if untried.isdisjoint(function.key for function in graph_functions_of(case)):
             continue
-        executor = subject.reference(case.make(), case.spaces)
-        for method in case.methods:
+        executors = [
+            GraphExecutor(case.make(), case.spaces, backend="numpy", collective=alone)
+            for alone in _groups(case)
+        ]
+        for executor, method in product(executors, case.methods):
             plan = executor.plan(method)
             for node in plan.nodes:
                 if isinstance(node, GraphFunctionCall):

@@ -86,6 +86,9 @@ class HorovodCollective(GroupCollective):
     def sum(self, array: np.ndarray) -> np.ndarray:
         return self._sum(array)
 
+    def abort(self) -> None:
+        self._horovod.shutdown()  # calls that wait fail
+
     def stop(self) -> None:
         self._horovod.shutdown()
         if self._server is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.functional import (
+    implicit_q_learning,
     policy_gradient,
     soft_actor_critic,
     supervised,
@@ -110,6 +111,13 @@ FUNCTIONS: dict[str, FunctionCase] = {
     ),
     "deterministic_policy_gradient_loss": FunctionCase(
         td3.deterministic_policy_gradient_loss, {"q_values": _floats(5)}, by=("q_values",)
+    ),
+    "expectile_loss": FunctionCase(
+        implicit_q_learning.expectile_loss, {"errors": _floats(5), "expectile": 0.7}, by=("errors",)
+    ),
+    "advantage_weights": FunctionCase(
+        implicit_q_learning.advantage_weights,
+        {"advantages": _floats(5), "inverse_temperature": 3.0, "limit": 4.0},
     ),
     "soft_value": FunctionCase(
         soft_actor_critic.soft_value,

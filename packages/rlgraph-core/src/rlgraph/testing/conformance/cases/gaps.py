@@ -91,6 +91,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "categorical_dqn_loss",
             "dqfd_loss",
             "dqn_loss",
+            "iql_loss",
             "quantile_dqn_loss",
             "sac_loss",
             "string_to_hash_bucket",

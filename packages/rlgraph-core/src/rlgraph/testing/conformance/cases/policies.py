@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from rlgraph.components import (
     ActorComponent,
+    DeterministicPolicy,
     DuelingPolicy,
     NeuralNetwork,
     Policy,
@@ -14,6 +16,7 @@ from rlgraph.components import (
     SharedValueFunctionPolicy,
     ValueFunction,
 )
+from rlgraph.components.policies.return_distributions import CategoricalReturns, QuantileReturns
 from rlgraph.core import Component
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.testing.conformance.cases.case import FEATURES, MASK, MASKS, PARTS, Case
@@ -33,6 +36,7 @@ def _policy(kind: Callable[..., Component], action_space: Space = ACTIONS) -> Ca
     )
 
 
+MOVES = Dict(move=FloatBox([-1.0, 0.0], [2.0, 1.0]), turn=FloatBox(-1.0, 1.0))
 #: An action of every kind.
 EVERYTHING = Dict(
     jump=BoolBox(), move=Tuple(IntBox(3), FloatBox(-1.0, 2.0, shape=(2,))), turn=FloatBox(shape=(2,))
@@ -156,10 +160,23 @@ CASES: dict[str, Case] = {
         ("value_output", "get_values_of_transitions"),
         by=("observations", "next_observations"),
     ),
+    "deterministic_policy": Case(
+        lambda: DeterministicPolicy(LAYERS, MOVES),
+        {"observations": FEATURES},
+        ("get_deterministic_action",),
+        by=("observations",),
+    ),
+    "deterministic_policy_in_time": Case(
+        lambda: DeterministicPolicy(RECURRENT, MOVES),
+        {"observations": SEQUENCES},
+        ("get_deterministic_action",),
+    ),
     "dueling_policy": _policy(DuelingPolicy),
+    "dueling_policy_quantiles": _policy(partial(DuelingPolicy, returns=QuantileReturns(5)), PARTS),
     "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
     "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",), by=("inputs",)),
     "q_policy": _policy(QPolicy),
+    "q_policy_categorical": _policy(partial(QPolicy, returns=CategoricalReturns(5, -1.0, 2.0))),
     # Values of categories that an element does not have are infinite: no difference quotients.
     "q_policy_elements": replace(_policy(QPolicy, IntBox([2, 4, 3])), by=()),
     "q_policy_parts": _policy(QPolicy, PARTS),

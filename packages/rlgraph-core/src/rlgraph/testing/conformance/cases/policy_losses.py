@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components import ActorCriticLoss, IMPALALoss, PPOLoss, SACLoss, TD3Loss
+from rlgraph.components import ActorCriticLoss, IMPALALoss, IQLLoss, PPOLoss, SACLoss, TD3Loss
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing.conformance.cases.case import PER_ITEM, Case
 
@@ -53,6 +53,12 @@ SAC_DISCRETE_SPACES = {
     **dict.fromkeys(("q_values_next_sampled", "q_values", "q_values_sampled"), TWO_OF_ALL),
     **dict.fromkeys(("log_probs_next_sampled", "log_probs_sampled"), _ALL),
     "actions": IntBox(3, add_batch_rank=True),
+}
+IQL_SPACES = {
+    **dict.fromkeys(("state_values", "next_state_values"), FLOATS),
+    **dict.fromkeys(("q_values", "q_values_target"), TWO),
+    "log_likelihood": LOG_PROBS,
+    **ITEMS,
 }
 TD3_SPACES = {"q_values_next": TWO, "q_values": TWO, "q_values_policy": FLOATS, **ITEMS}
 
@@ -155,6 +161,8 @@ CASES: dict[str, Case] = {
         ("alpha_loss_per_item",),
         by=("alpha",),
     ),
+    # The policy's weights are made of the state values, and are fixed: no difference quotients by these.
+    "iql_loss": Case(IQLLoss, IQL_SPACES, ("loss",), by=("q_values", "log_likelihood")),
     "td3_loss": Case(TD3Loss, TD3_SPACES, ("loss",), by=("q_values", "q_values_policy")),
     "td3_loss_one_critic": Case(
         lambda: TD3Loss(num_q_functions=1),

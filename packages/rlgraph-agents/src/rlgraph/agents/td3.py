@@ -1,0 +1,160 @@
+"""Twin delayed deep deterministic policy gradient, TD3: Fujimoto et al. (2018), https://arxiv.org/abs/1802.09477."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from rlgraph.agents.action_checks import check_bounded_floats
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.default_network import critic_networks, policy_and_value_networks
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.components import (
+    DeterministicPolicy,
+    Exploration,
+    Optimizer,
+    SACValueNetwork,
+    Target,
+    TD3Loss,
+)
+from rlgraph.components.common.argument_checks import check_number, check_whole
+from rlgraph.core import branch, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.spaces import Space
+
+
+class TD3(Algorithm):
+    """A deterministic policy that climbs a critic, with two critics, delayed and smoothed (Fujimoto et al., 2018).
+
+    DDPG (Lillicrap et al., 2016, https://arxiv.org/abs/1509.02971) is ``num_critics=1, policy_delay=1,
+    target_noise=0``.
+
+    Args:
+        state_space, action_space: the task, as the policy sees it. Actions are floats with both bounds, or a `Dict` or
+            `Tuple` of them.
+        network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
+        num_critics: the smallest value of so many critics is the target.
+        policy_delay: updates of the critics for each of the policy and of the targets.
+        target_noise, target_noise_clip: standard deviation and limit of the noise on the target's actions, in halves of
+            the range of each element.
+        exploration_spec: noise on actions; default: ``{"noise_spec": {"stddev": 0.1, "relative": True}}``.
+        tau: the share of policy and critics in their targets' new values, in (0, 1].
+        optimizer_spec: of policy and critics, which have one optimizer each; default: Adam.
+    """
+
+    experience = Replay.of(
+        memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
+    )
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
+        "update_spec.batch_size": [64, 128, 256, 512],
+        "tau": [0.005, 0.01, 0.02, 0.05],
+        "target_noise": [0.1, 0.2, 0.4],
+    }
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        network_spec: NetworkSpec = None,
+        value_network_spec: NetworkSpec = None,
+        num_critics: int = 2,
+        policy_delay: int = 2,
+        target_noise: float = 0.2,
+        target_noise_clip: float = 0.5,
+        exploration_spec: ComponentSpec = None,
+        tau: float = 0.005,
+        optimizer_spec: ComponentSpec = None,
+    ):
+        check_bounded_floats(action_space)
+        num_critics = check_whole(num_critics, "num_critics", least=1)
+        self.policy_delay = check_whole(policy_delay, "policy_delay", least=1)
+        self.target_noise = check_number(target_noise, "target_noise", least=0)
+        self.target_noise_clip = check_number(target_noise_clip, "target_noise_clip", least=0)
+        layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
+        self.policy = DeterministicPolicy(layers, action_space)
+        self.loss = TD3Loss(num_q_functions=num_critics)
+        networks = critic_networks(state_space, value_layers)
+        self.critics = [SACValueNetwork(*networks, scope=f"critic-{i}") for i in range(num_critics)]
+        self.target_policy, *self.targets = (Target(part, tau) for part in (self.policy, *self.critics))
+        self.exploration = Exploration.from_spec(
+            {"noise_spec": {"stddev": 0.1, "relative": True}}
+            if exploration_spec is None
+            else exploration_spec,
+            path="exploration_spec",
+            action_space=action_space,
+        )
+        stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
+        self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("actor", "critic")}
+        parts = (*self.critics, self.target_policy, *self.targets, self.exploration, self.loss)
+        super().__init__(self.policy, *parts, *self.optimizers.values(), scope="td3")
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        self.updates = self.get_variable("updates", int, trainable=False)
+        self.actor_loss = self.get_variable("actor-loss", float, trainable=False)
+
+    @rlgraph_api
+    def act(self, observations: Any, time_percentage: Any) -> Any:
+        acted = self.policy.get_deterministic_action(observations)
+        explored = self.exploration.get_action(acted["action"], time_percentage, observations=observations)
+        return {**acted, "action": explored}
+
+    @rlgraph_api
+    def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
+        states, next_states = records["observations"], records["next_observations"]
+        following = self.policy.smoothed(
+            self.target_policy.get_deterministic_action(next_states)["action"],
+            self.target_noise,
+            self.target_noise_clip,
+        )
+        losses = self.loss.loss(
+            tuple(target.state_action_value(next_states, following) for target in self.targets),
+            tuple(critic.state_action_value(states, records["actions"]) for critic in self.critics),
+            None,
+            *(records[name] for name in ("rewards", "terminals", "discounts")),
+            weights=importance_weights,
+        )
+        first, *others = (critic.variables() for critic in self.critics)
+        self.optimizers["critic"].step(sum(others, start=first), losses["loss"], time_percentage)
+
+        def update_policy() -> None:
+            actions = self.policy.get_deterministic_action(states)["action"]
+            values = self.critics[0].state_action_value(states, actions)
+            loss = self.loss.loss_average(self.loss.actor_loss_per_item(values), importance_weights)
+            self.optimizers["actor"].step(self.policy.variables(), loss, time_percentage)
+            self._keep(loss)
+            for target in (self.target_policy, *self.targets):
+                target.sync()
+
+        branch(self._is_due(), update_policy, lambda: None)
+        return {
+            "priorities": self._root(losses.pop("loss_per_item")),
+            "actor_loss": self._last_actor_loss(),
+            **losses,
+        }
+
+    @graph_fn
+    def _is_due(self, ops: Any) -> Any:
+        """Whether the policy is updated now; counts the updates."""
+        ops.assign_add(self.updates, 1)
+        return ops.read(self.updates) % self.policy_delay == 0
+
+    @graph_fn(returns=0)
+    def _keep(self, ops: Any, loss: Any) -> None:
+        ops.assign(self.actor_loss, loss)
+
+    @graph_fn
+    def _last_actor_loss(self, ops: Any) -> Any:
+        return ops.read(self.actor_loss)
+
+    @graph_fn
+    def _root(self, ops: Any, loss_per_item: Any) -> Any:
+        return ops.sqrt(loss_per_item / len(self.critics))  # the root mean square of the critics' errors, [B]
+
+
+class TD3Agent(Agent):
+    algorithm_class = TD3

@@ -1,0 +1,114 @@
+"""The losses of implicit Q-learning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.losses.critic_checks import check_critics, check_number_of_critics
+from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.functional.implicit_q_learning import advantage_weights, expectile_loss
+from rlgraph.core.functional.td3 import clipped_double_q, critic_loss, td3_target
+from rlgraph.spaces import Space
+
+
+class IQLLoss(LossFunction):
+    """Losses of critics, value function and policy (Kostrikov et al., 2022, https://arxiv.org/abs/2110.06169).
+
+    No loss asks about actions that were not taken. Each has its own optimizer; ``loss`` is that of the critics.
+
+    Args:
+        expectile: the value function approaches this expectile of the critics' values of the data's actions; 0.5 is
+            their mean, towards 1 it is their maximum.
+        inverse_temperature: how much the policy prefers better actions; 0 imitates all.
+        weight_limit: the largest weight of an action in the policy's loss.
+        discount: discount factor in [0, 1].
+        num_q_functions: number of critics; the smallest of the target critics' values is used.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an expectile outside (0, 1), a discount outside [0, 1], no critic, or another number below its bound.
+    """
+
+    item_arguments = (
+        "rewards",
+        "terminals",
+        "state_values",
+        "next_state_values",
+        "log_likelihood",
+        "discounts",
+    )
+
+    def __init__(
+        self,
+        expectile: float = 0.7,
+        inverse_temperature: float = 3.0,
+        weight_limit: float = 100.0,
+        discount: float = 0.99,
+        num_q_functions: int = 2,
+        scope: str = "iql-loss",
+        **kwargs: Any,
+    ):
+        self.expectile = check_number(expectile, f"{scope}.expectile", above=0, below=1)
+        self.inverse_temperature = check_number(inverse_temperature, f"{scope}.inverse_temperature", least=0)
+        self.weight_limit = check_number(weight_limit, f"{scope}.weight_limit", above=0)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
+        self.num_q_functions = check_number_of_critics(num_q_functions, scope)
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        for name in ("q_values", "q_values_target"):
+            check_critics(input_spaces, name, self.num_q_functions, axes=1)
+
+    @rlgraph_api
+    def loss_per_item(
+        self,
+        state_values: Any,
+        next_state_values: Any,
+        q_values: Any,
+        q_values_target: Any,
+        log_likelihood: Any,
+        rewards: Any,
+        terminals: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """``{"loss", "critic_loss", "value_loss", "actor_loss"}``, each ``[B]``; ``loss`` is that of the critics.
+
+        Args:
+            state_values, next_state_values: the values of states and next states [B].
+            q_values, q_values_target: tuples of the critics' and the target critics' values of the actions taken, each
+                [B].
+            log_likelihood: the policy's log-probability of the actions taken [B].
+            rewards: rewards [B], or discounted sums of several.
+            terminals: where the episode terminated [B], bool; truncation is not termination.
+            discounts: discount of the value of each next state [B]; default: `discount`.
+        """
+        critic = self._critic_loss(next_state_values, q_values, rewards, terminals, discounts)
+        value, actor = self._value_and_actor_loss(state_values, q_values_target, log_likelihood)
+        return {"loss": critic, "critic_loss": critic, "value_loss": value, "actor_loss": actor}
+
+    @graph_fn
+    def _critic_loss(
+        self,
+        ops: Any,
+        next_state_values: Any,
+        q_values: Any,
+        rewards: Any,
+        terminals: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """Eq. 6, the sum over the critics."""
+        discount = self.discount if discounts is None else discounts
+        return critic_loss(ops, q_values, td3_target(ops, rewards, terminals, [next_state_values], discount))
+
+    @graph_fn(returns=2)
+    def _value_and_actor_loss(
+        self, ops: Any, state_values: Any, q_values_target: Any, log_likelihood: Any
+    ) -> Any:
+        """Eq. 5 and 7."""
+        advantages = ops.stop_gradient(clipped_double_q(ops, q_values_target)) - state_values
+        weights = advantage_weights(ops, advantages, self.inverse_temperature, self.weight_limit)
+        return expectile_loss(ops, advantages, self.expectile), -weights * log_likelihood
