@@ -144,6 +144,20 @@ def test_states_of_other_kinds(one_backend, make_td3):
     assert np.isfinite([*agent.update().values(), *agent.update().values()]).all()
 
 
+def test_bounds_of_each_element(one_backend, make_td3):
+    """They are not trained."""
+    moves = FloatBox(np.array([-1.0, 0.0]), np.array([1.0, 5.0]))
+    agent = make_td3(one_backend, moves, update_spec={"batch_size": 4})
+    states = np.random.default_rng(0).normal(size=(3, 3))
+    agent.observe(states, agent.get_actions(states), np.ones(3), np.zeros(3, bool), states, batched=True)
+    before = agent.get_weights()
+    assert np.isfinite([*agent.update().values(), *agent.update().values()]).all()
+    after = agent.get_weights()
+    changed = {name for name in after if not np.array_equal(before[name], after[name])}
+    assert "td3/policy/action/biases" in changed
+    assert not changed & {f"td3/policy/{bound}" for bound in ("low", "high")}
+
+
 @pytest.mark.parametrize(
     "action_space", [FloatBox(shape=(2,)), IntBox(3), BoolBox(), Dict(a=FloatBox(-1.0, 1.0), b=IntBox(2))]
 )

@@ -11,13 +11,13 @@ from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import critic_networks, policy_and_value_networks
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import IQLLoss, Optimizer, Policy, SACValueNetwork, Target, ValueFunction
-from rlgraph.core import rlgraph_api
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
 
 class IQL(Algorithm):
-    """Learns from a data set, and asks about none but its actions (Kostrikov et al., 2022).
+    """Learns from a data set, and evaluates no other actions than its own (Kostrikov et al., 2022).
 
     Args:
         state_space, action_space: the task, as the policy sees it.
@@ -78,13 +78,19 @@ class IQL(Algorithm):
             *(records[name] for name in ("rewards", "terminals", "discounts")),
             weights=importance_weights,
         )
-        critics = self.critics[0].variables() + self.critics[1].variables()
-        self.optimizers["critic"].step(critics, losses["critic_loss"], time_percentage)
-        self.optimizers["value"].step(self.value_function.variables(), losses["value_loss"], time_percentage)
-        self.optimizers["actor"].step(self.policy.variables(), losses["actor_loss"], time_percentage)
+        first, second, value, actor = (
+            part.variables(trainable_only=True) for part in (*self.critics, self.value_function, self.policy)
+        )
+        self.optimizers["critic"].step(first + second, losses["critic_loss"], time_percentage)
+        self.optimizers["value"].step(value, losses["value_loss"], time_percentage)
+        self.optimizers["actor"].step(actor, losses["actor_loss"], time_percentage)
         for target in self.targets:
             target.sync()
-        return {"priorities": losses.pop("loss_per_item"), **losses}
+        return {"priorities": self._root(losses.pop("loss_per_item")), **losses}
+
+    @graph_fn
+    def _root(self, ops: Any, loss_per_item: Any) -> Any:
+        return ops.sqrt(loss_per_item / len(self.critics))  # the root mean square of the critics' errors, [B]
 
 
 class IQLAgent(Agent):

@@ -135,7 +135,7 @@ class QLearning(Algorithm):
         return {
             **values,
             "q_values": self.policy.get_q_values(states)["q_values"],
-            # Without double Q-learning nobody asks the policy about next states.
+            # Only double Q-learning evaluates the policy in the next states.
             "q_next": self.policy.get_q_values(next_states)["q_values"] if self.double_q else next_targets,
             "q_next_target": next_targets,
         }

@@ -91,9 +91,9 @@ class SAC(Algorithm):
             weights=importance_weights,
             action_mask=states.get("action_mask"),
         )
-        critics = self.critics[0].variables() + self.critics[1].variables()
-        self.optimizers["actor"].step(self.policy.variables(), losses["actor_loss"], time_percentage)
-        self.optimizers["critic"].step(critics, losses["critic_loss"], time_percentage)
+        first, second, actor = (part.variables(trainable_only=True) for part in (*self.critics, self.policy))
+        self.optimizers["actor"].step(actor, losses["actor_loss"], time_percentage)
+        self.optimizers["critic"].step(first + second, losses["critic_loss"], time_percentage)
         self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
         for target in self.targets:
             target.sync()

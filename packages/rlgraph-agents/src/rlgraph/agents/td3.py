@@ -35,8 +35,8 @@ class TD3(Algorithm):
         state_space, action_space: the task, as the policy sees it. Actions are floats with both bounds, or a `Dict` or
             `Tuple` of them.
         network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
-        num_critics: the smallest value of so many critics is the target.
-        policy_delay: updates of the critics for each of the policy and of the targets.
+        num_critics: number of critics; the smallest of their values is the target.
+        policy_delay: updates of the critics for each update of the policy and the targets.
         target_noise, target_noise_clip: standard deviation and limit of the noise on the target's actions, in halves of
             the range of each element.
         exploration_spec: noise on actions; default: ``{"noise_spec": {"stddev": 0.1, "relative": True}}``.
@@ -118,14 +118,15 @@ class TD3(Algorithm):
             *(records[name] for name in ("rewards", "terminals", "discounts")),
             weights=importance_weights,
         )
-        first, *others = (critic.variables() for critic in self.critics)
+        first, *others = (critic.variables(trainable_only=True) for critic in self.critics)
         self.optimizers["critic"].step(sum(others, start=first), losses["loss"], time_percentage)
 
         def update_policy() -> None:
             actions = self.policy.get_deterministic_action(states)["action"]
             values = self.critics[0].state_action_value(states, actions)
             loss = self.loss.loss_average(self.loss.actor_loss_per_item(values), importance_weights)
-            self.optimizers["actor"].step(self.policy.variables(), loss, time_percentage)
+            variables = self.policy.variables(trainable_only=True)
+            self.optimizers["actor"].step(variables, loss, time_percentage)
             self._keep(loss)
             for target in (self.target_policy, *self.targets):
                 target.sync()

@@ -17,7 +17,7 @@ from rlgraph.spaces import Space
 class IQLLoss(LossFunction):
     """Losses of critics, value function and policy (Kostrikov et al., 2022, https://arxiv.org/abs/2110.06169).
 
-    No loss asks about actions that were not taken. Each has its own optimizer; ``loss`` is that of the critics.
+    No loss evaluates actions that were not taken. Each has its own optimizer; ``loss`` is that of the critics.
 
     Args:
         expectile: the value function approaches this expectile of the critics' values of the data's actions; 0.5 is

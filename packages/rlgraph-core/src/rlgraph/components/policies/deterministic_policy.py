@@ -30,7 +30,7 @@ class DeterministicPolicy(Observing):
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action that is no float with both bounds.
+        SpecError: an action that is not floats with both bounds.
     """
 
     def __init__(

@@ -302,7 +302,7 @@ class Membership:
             time.sleep(BEAT)
 
     def _check_limit(self) -> None:
-        """End a call that others do not come to: some frameworks wait for ever."""
+        """End a call that others do not join in time: some frameworks have no limit."""
         began = self.began
         if began is None or time.monotonic() - began <= self.timeout + _GRACE:
             return
