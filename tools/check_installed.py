@@ -187,11 +187,10 @@ def _learn(backend: str) -> Any:
 
 def agents(extras: frozenset[str]) -> None:
     """DQN learns on the command line and acts on NumPy; what needs an extra runs or says so."""
-    from rlgraph.core import registry
     from rlgraph.environments import make_environment, make_vector_env
     from rlgraph.workers.recording import Mp4Film
 
-    (backend,) = {*registry("rlgraph.backends").names()} - {"numpy"}
+    backend = _backend()
     train = ["train", "--env", "CartPole-v1", "--backend", backend, "--steps", "400", "--quiet"]
     _rlgraph(*train, "--folder", "run")
     _rlgraph("evaluate", "run", "--backend", "numpy", "--episodes", "2")
@@ -219,24 +218,35 @@ def agents(extras: frozenset[str]) -> None:
 
 def dist(extras: frozenset[str]) -> None:
     """PPO learns from two actors, of this process and of Ray."""
+    assert "ray" not in sys.modules, "importing rlgraph.execution imports Ray"
+    for engine in ("in_process", "ray"):
+        _train("ppo", 4096, engine, "--actors", "2", "--executor", engine)
+
+
+def distributed_tf(extras: frozenset[str]) -> None:
+    """IMPALA learns from two workers of a TensorFlow cluster."""
+    _train("impala", 4096, "cluster", "--actors", "2", "--executor", "distributed_tf")
+
+
+def group(extras: frozenset[str]) -> None:
+    """PPO learns with a learner on each of two devices, which the backend's own collective joins."""
+    devices = "agent.execution_spec.devices=[cpu,cpu]"
+    collective = f"agent.execution_spec.collective={'gloo' if _backend() == 'torch' else 'tensorflow'}"
+    _train("ppo", 4096, "group", "--set", devices, "--set", collective, "--set", "worker.num_envs=8")
+
+
+def _backend() -> str:
+    """The backend that is installed beside NumPy."""
     from rlgraph.core import registry
 
-    assert "ray" not in sys.modules, "importing rlgraph.execution imports Ray"
-    (backend,) = {*registry("rlgraph.backends").names()} - {"numpy"}
-    train = [
-        "train",
-        "--agent",
-        "ppo",
-        "--env",
-        "CartPole-v1",
-        "--backend",
-        backend,
-        "--steps",
-        "4096",
-        "--quiet",
-    ]
-    for engine in ("in_process", "ray"):
-        _rlgraph(*train, "--actors", "2", "--executor", engine, "--folder", engine)
+    (name,) = {*registry("rlgraph.backends").names()} - {"numpy"}
+    return str(name)
+
+
+def _train(agent: str, steps: int, folder: str, *options: str) -> None:
+    """Training on CartPole in a run folder."""
+    task = ("--agent", agent, "--env", "CartPole-v1", "--backend", _backend(), "--steps", str(steps))
+    _rlgraph("train", *task, "--quiet", "--folder", folder, *options)
 
 
 def horovod(extras: frozenset[str]) -> None:
@@ -267,6 +277,8 @@ CHECKS: dict[str, Callable[[frozenset[str]], None]] = {
     "backend": backend,
     "agents": agents,
     "dist": dist,
+    "distributed_tf": distributed_tf,
+    "group": group,
     "horovod": horovod,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.agents.algorithm import Algorithm
@@ -32,6 +33,13 @@ class ActorCritic(Algorithm):
 
     experience = Rollouts.of("discount")
     default_optimizer: ClassVar[str] = "adam"
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "discount": [0.9, 0.95, 0.98, 0.99, 0.995, 0.999],
+        "gae_lambda": [0.8, 0.9, 0.92, 0.95, 0.98, 1.0],
+        "rollout_length": [8, 16, 32, 64, 128, 256, 512],
+        "weight_entropy": {"low": 1e-6, "high": 0.1, "log": True},
+    }
 
     def __init__(
         self,

@@ -41,6 +41,8 @@ class Algorithm(Component):
             priorities of new records are computed from them, where actors are elsewhere. Empty: there are none.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
+        search_space: where `rlgraph.runs.tuning.tune` searches: path of an option -> a list of choices, or a range, a
+            mapping with ``low``, ``high``, and ``log`` or ``step``.
     """
 
     policy: Any
@@ -51,6 +53,7 @@ class Algorithm(Component):
     remembers: ClassVar[Mapping[str, Space]] = {}
     action_values: str = ""
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    search_space: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod
     def options_of_actor(cls, options: Mapping[str, Any], number: int, count: int) -> Mapping[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
@@ -31,6 +32,12 @@ class IMPALA(Algorithm):
     """
 
     experience = Fragments.of()
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
+        "rollout_length": [8, 16, 32, 64],
+        "weight_entropy": {"low": 1e-6, "high": 0.1, "log": True},
+    }
     executor = "impala"
     #: The behaviour policy's log-probability of the action.
     remembers = MappingProxyType({"log_likelihood": FloatBox()})

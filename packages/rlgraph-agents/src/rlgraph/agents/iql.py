@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
@@ -31,6 +32,13 @@ class IQL(Algorithm):
     experience = Replay.of(
         memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
     )
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
+        "update_spec.batch_size": [64, 128, 256, 512],
+        "expectile": [0.5, 0.7, 0.9],
+        "inverse_temperature": [1.0, 3.0, 10.0],
+    }
 
     def __init__(
         self,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from rlgraph.agents.actor_critic import ActorCritic
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
-from rlgraph.core import SpecError, in_group, rlgraph_api
+from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space
 
@@ -29,6 +29,12 @@ class PPO(ActorCritic):
     """
 
     experience = Rollouts.of("discount")
+    search_space: ClassVar[Mapping[str, Any]] = {
+        **ActorCritic.search_space,
+        "num_epochs": [1, 4, 10, 20],
+        "num_minibatches": [1, 2, 4, 8, 16],
+        "clip_ratio": [0.1, 0.2, 0.3],
+    }
 
     def __init__(
         self,
@@ -47,10 +53,15 @@ class PPO(ActorCritic):
     ):
         super().__init__(state_space, action_space, "ppo", **options)
         self.standardize = Standardize() if standardize_advantages == "batch" else None
-        per_minibatch = standardize_advantages == "minibatch"
-        self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf, per_minibatch)
-        stop_if = None if kl_limit is None else ("kl", kl_limit)
-        self.epochs = IterativeOptimization(num_epochs, num_minibatches, bool(self.recurrent_parts), stop_if)
+        self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf)
+        advantages = "advantages" if self.intrinsic is None else "policy_advantages"
+        self.epochs = IterativeOptimization(
+            num_epochs,
+            num_minibatches,
+            bool(self.recurrent_parts),
+            stop_if=None if kl_limit is None else ("kl", kl_limit),
+            standardized=(advantages, "policy_advantages") if standardize_advantages == "minibatch" else None,
+        )
         self.add_components(*filter(None, (self.standardize, self.loss, self.epochs)))
 
     def check_sequences(self, number: int) -> None:
@@ -69,14 +80,7 @@ class PPO(ActorCritic):
         if self.standardize is not None:
             advantages = computed.get("policy_advantages", computed["advantages"])
             computed["policy_advantages"] = self.standardize.standardize(advantages, records["weights"])
-        # One sum over the learners of a group for all minibatches, instead of two for each.
-        ahead = self._standardized if in_group() and self.loss.standardize is not None else None
-        return {**self.epochs.run(self.step, records, computed, time_percentage, ahead), **metrics}
-
-    def _standardized(self, columns: Callable[[str], Any]) -> dict[str, Any]:
-        assert self.loss.standardize is not None
-        standardized = self.loss.standardize.standardize_columns(columns("advantages"), columns("weights"))
-        return {"policy_advantages": standardized}
+        return {**self.epochs.run(self.step, records, computed, time_percentage), **metrics}
 
     @rlgraph_api
     def step(self, records: Any, time_percentage: Any = None) -> Any:
@@ -92,7 +96,6 @@ class PPO(ActorCritic):
             time_percentage,
             weights=records["weights"],
             policy_advantages=records.get("policy_advantages"),
-            standardized=in_group() or None,
         )
         return self.descend(losses, records, time_percentage)
 

@@ -1,10 +1,8 @@
-"""What all agents of Q-learning with a target network have in common: Mnih et al. (2015).
+"""Q-learning with a target network (Mnih et al., 2015, https://www.nature.com/articles/nature14236).
 
-https://www.nature.com/articles/nature14236. Options: double Q-learning (van Hasselt et al., 2016,
-https://arxiv.org/abs/1509.06461), the dueling architecture (Wang et al., 2016, https://arxiv.org/abs/1511.06581),
-prioritized replay (Schaul et al., 2016, https://arxiv.org/abs/1511.05952), n-step returns (Sutton, 1988; Hessel et al.,
-2018, https://arxiv.org/abs/1710.02298), noisy networks (Fortunato et al., 2018, https://arxiv.org/abs/1706.10295),
-container actions (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
+Options: double Q-learning (https://arxiv.org/abs/1509.06461), the dueling architecture
+(https://arxiv.org/abs/1511.06581), prioritized replay (https://arxiv.org/abs/1511.05952), n-step returns
+(https://arxiv.org/abs/1710.02298), container actions (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
 """
 
 from __future__ import annotations
@@ -48,6 +46,13 @@ class QLearning(Algorithm):
 
     experience = Replay.of()
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {"sync_target": ("sync_interval", "steps")}
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
+        "update_spec.batch_size": [16, 32, 64, 128, 256],
+        "update_spec.update_interval": [1, 4, 8, 16],
+        "sync_interval": [1, 10, 100, 500, 1000, 5000],
+    }
     make_loss: Callable[..., Any]
     returns: ReturnDistribution | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.agents.action_checks import check_bounded_floats
 from rlgraph.agents.agent import Agent
@@ -47,6 +47,13 @@ class TD3(Algorithm):
     experience = Replay.of(
         memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
     )
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
+        "update_spec.batch_size": [64, 128, 256, 512],
+        "tau": [0.005, 0.01, 0.02, 0.05],
+        "target_noise": [0.1, 0.2, 0.4],
+    }
 
     def __init__(
         self,

@@ -37,7 +37,9 @@ def random_batch(
         return (rng.random(shape) < 0.5) | (np.arange(shape[-1]) == rng.integers(shape[-1]))
     if space.dtype == "bool":
         return rng.random(shape) < 0.2
-    return rng.integers(0, 3, shape) if isinstance(space, IntBox) else rng.uniform(-0.9, 0.9, shape)
+    if isinstance(space, IntBox):
+        return rng.integers(0, space.num_categories, shape)
+    return rng.uniform(-0.9, 0.9, shape)
 
 
 def valid_items(rng: np.random.Generator, steps: int, columns: int, first: int) -> np.ndarray:

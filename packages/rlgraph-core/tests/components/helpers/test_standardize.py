@@ -45,6 +45,8 @@ def test_columns(backend):
     weights = [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [2.0, 1.0, 0.0]]
     expected = [[-1.0, -1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     test.test("standardize_columns", given, weights, expected_outputs=expected, decimals=5)
+    test = ComponentTest(Standardize(), {"values": FLOATS, "columns": columns}, backend=backend)
+    test.test("standardize_columns", given[2:] + given[2:], expected_outputs=np.zeros((2, 3)))
 
 
 def test_mistakes():

@@ -12,10 +12,14 @@ from rlgraph.core import (
     GraphExecutor,
     InputError,
     SpecError,
+    assemble,
+    build,
     graph_fn,
     rlgraph_api,
 )
+from rlgraph.core.graph import make_plan
 from rlgraph.core.graph.nodes import walk_nodes
+from rlgraph.core.graph.plan import CollectiveStep, LoopStep
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -269,6 +273,53 @@ def test_the_method_of_the_caller_and_what_is_the_same_for_all():
     assert executor.execute("update", BATCH) == {"value": BATCH["value"].sum() / 3, "num_updates": 3}
 
 
+class Moments(Component):
+    """The moments of what a minibatch has as `made`, and its product with the field that it is made of."""
+
+    @rlgraph_api
+    def step(self, records):
+        mean, square, both = self._moments(records["value"], records["made"])
+        return {"mean": mean, "square": square, "both": both}
+
+    @graph_fn(returns=3)
+    def _moments(self, ops, value, made):
+        return ops.mean(made), ops.mean(ops.square(made)), ops.mean(value * made)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_minibatches_are_standardized(backend, weighted):
+    values = np.array([1.0, 4.0, 1e6, 7.0], np.float32) if weighted else np.array([1.0, 7.0], np.float32)
+    records = {
+        "value": values,
+        **({"weights": np.array([1.0, 0.0, 0.0, 2.0], np.float32)} if weighted else {}),
+    }
+    spaces = {"records": Dict(**dict.fromkeys(records, float), add_batch_rank=True)}
+    component = Epochs(Moments(scope="moments"), num_epochs=2, standardized=("value", "made"))
+    test = ComponentTest(component, spaces, backend=backend)
+    # 1 and 7 become -1 and 1; what does not count becomes 0.
+    number = len(values)
+    expected = {"mean": 0.0, "square": 2.0 / number, "both": 6.0 / number, "num_updates": 2}
+    test.test(("update", [records]), expected_outputs=expected, decimals=5)
+
+
+def test_all_minibatches_of_a_group_are_standardized_by_two_sums():
+    spaces = {"records": Dict(value=float, weights=float, add_batch_rank=True)}
+    component = Epochs(Moments(scope="moments"), num_minibatches=4, standardized=("value", "made"))
+    plan = make_plan(build(assemble(component, spaces, in_group=True), spaces), "update")
+    assert len(plan.collectives) == 2
+    assert [type(step) for step in plan.steps if isinstance(step, LoopStep | CollectiveStep)] == [
+        CollectiveStep
+    ] * 2
+
+
+def test_a_field_that_is_not_there_cannot_be_standardized():
+    component = Epochs(Moments(scope="moments"), standardized=("values", "made"))
+    spaces = {"records": Dict(value=float, add_batch_rank=True)}
+    message = r"standardized: there is no field 'values'. Did you mean 'value'"
+    with pytest.raises(AssemblyError, match=message):
+        ComponentTest(component, spaces, backend="numpy")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -276,6 +327,7 @@ def test_the_method_of_the_caller_and_what_is_the_same_for_all():
         ({"sequences": 1}, "sequences: expected true or false, given 1"),
         ({"stop_if": 0.1}, "stop_if: expected a pair of a name and a limit"),
         ({"stop_if": (1, 0.1)}, "stop_if: expected a pair of a name and a limit"),
+        ({"standardized": "x"}, "standardized: expected the names of two fields, or None, given 'x'"),
     ],
 )
 def test_mistakes(options, message):

@@ -58,23 +58,29 @@ class Standardize(Component):
 
     @rlgraph_api(must_be_complete=False)
     def standardize_columns(self, columns: Any = None, column_weights: Any = None) -> Any:
-        """``[..., K] -> [..., K]``: as `standardize` of each column, with one sum over learners for all of them."""
-        if columns is None or column_weights is None:
+        """``[..., K] -> [..., K]``: as `standardize` of each column, with two sums over learners for all of them."""
+        if columns is None:
             return None
         totals, numbers = all_reduce(self._parts(columns, column_weights))
         centered, squares = self._columns_centered(columns, totals, numbers, column_weights)
         return self._scaled(centered, all_reduce(squares), self._at_least_one(numbers))
 
     @graph_fn(returns=2)
-    def _parts(self, ops: Any, columns: Any, weights: Any) -> Any:
+    def _parts(self, ops: Any, columns: Any, weights: Any = None) -> Any:
         """As `_part` of each column: ``[..., K], [..., K] -> [K], [K]``."""
+        if weights is None:
+            return _of_columns(ops, columns), _of_columns(ops, ops.ones_like(columns))
         counted = ops.astype(ops.astype(weights, "bool"), "float")
         return _of_columns(ops, without_garbage(ops, columns, weights)), _of_columns(ops, counted)
 
     @graph_fn(returns=2)
-    def _columns_centered(self, ops: Any, columns: Any, totals: Any, numbers: Any, weights: Any) -> Any:
+    def _columns_centered(
+        self, ops: Any, columns: Any, totals: Any, numbers: Any, weights: Any = None
+    ) -> Any:
         """As `_centered` of each column: ``[..., K], [K], [K], [..., K] -> [..., K], [K]``."""
-        centered = without_garbage(ops, columns - totals / ops.maximum(numbers, 1.0), weights)
+        centered = columns - totals / ops.maximum(numbers, 1.0)
+        if weights is not None:
+            centered = without_garbage(ops, centered, weights)
         return centered, _of_columns(ops, ops.square(centered))
 
     @graph_fn(returns=2)

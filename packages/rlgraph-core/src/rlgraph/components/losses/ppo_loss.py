@@ -93,7 +93,6 @@ class PPOLoss(PolicyGradientLoss):
         time_percentage: Any = None,
         weights: Any = None,
         policy_advantages: Any = None,
-        standardized: bool | None = None,
     ) -> Any:
         """``{"loss", "policy_loss", "value_loss", "entropy", "kl", "clip_fraction"}``, each ``[B]``.
 
@@ -111,13 +110,9 @@ class PPOLoss(PolicyGradientLoss):
             weights: of the items [B]; advantages are standardized over those above 0.
             policy_advantages: those of the policy's part, standardized over a larger batch for example [B]; default:
                 `advantages`.
-            standardized: True if these have mean 0 and deviation 1 already.
         """
         acted = advantages if policy_advantages is None else policy_advantages
-        if standardized:
-            policy_loss = self._policy_loss(log_probs, prev_log_probs, acted, time_percentage)
-        else:
-            policy_loss = self.policy_loss(log_probs, prev_log_probs, acted, time_percentage, weights)
+        policy_loss = self.policy_loss(log_probs, prev_log_probs, acted, time_percentage, weights)
         value_loss = self._value_loss(state_values, prev_state_values, advantages, time_percentage)
         return {
             **self.with_total(policy_loss, value_loss, entropy, time_percentage),

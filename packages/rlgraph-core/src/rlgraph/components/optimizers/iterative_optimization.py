@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_flag, check_whole
-from rlgraph.core import AssemblyError, Component, InputError, SpecError, graph_fn, loop, rlgraph_api
+from rlgraph.components.helpers.standardize import Standardize
+from rlgraph.core import (
+    AssemblyError,
+    Component,
+    InputError,
+    SpecError,
+    graph_fn,
+    in_group,
+    loop,
+    rlgraph_api,
+)
 from rlgraph.core.component.decorators import BoundApiMethod
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.sequences import parts_side_by_side
@@ -39,10 +49,13 @@ class IterativeOptimization(Component):
             minibatch is ``[T / C, M, ...]``, and has the internal states ``[M, ...]``.
         stop_if: ``(name, limit)``: stop after the first minibatch whose number `name` exceeds the limit (for example
             the divergence from the behaviour policy); None: never.
+        standardized: ``(field, name)``: minibatches have the field `name`, in which the numbers of `field`, one per
+            step, have mean 0 and deviation 1; items whose ``weights``, if there is that field, are 0 do not count. In
+            a group of learners a minibatch is that of all. None: no field.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a number below 1, or an invalid `stop_if`.
+        SpecError: a number below 1, or an invalid `stop_if` or `standardized`.
         SpaceError: the records are not a container with a batch rank, fields have different ranks, or a result is not
             a single number.
     """
@@ -55,6 +68,7 @@ class IterativeOptimization(Component):
         num_minibatches: int = 1,
         sequences: bool = False,
         stop_if: tuple[str, float] | None = None,
+        standardized: tuple[str, str] | None = None,
         scope: str = "iterative-optimization",
         **kwargs: Any,
     ):
@@ -62,7 +76,9 @@ class IterativeOptimization(Component):
         self.num_minibatches = check_whole(num_minibatches, f"{scope}.num_minibatches", least=1)
         self.sequences = check_flag(sequences, f"{scope}.sequences")
         self.stop_if = _stop(stop_if, f"{scope}.stop_if")
-        super().__init__(scope=scope, **kwargs)
+        self.standardized = _names(standardized, f"{scope}.standardized")
+        self.standardize = None if standardized is None else Standardize()
+        super().__init__(*filter(None, [self.standardize]), scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         space = input_spaces["records"]
@@ -80,7 +96,6 @@ class IterativeOptimization(Component):
         records: Any,
         computed: Any = None,
         time_percentage: Any = None,
-        ahead: Callable[[Callable[[str], Any]], Mapping[str, Any]] | None = None,
     ) -> Any:
         """Call `step` on every minibatch.
 
@@ -92,9 +107,6 @@ class IterativeOptimization(Component):
             computed: further fields. What an update computes itself belongs here: the order of the records, drawn on
                 the host, then need not wait for it.
             time_percentage: passed to `step` if given.
-            ahead: ``ahead(columns)``, a function of wiring, computes fields of all minibatches before the first step.
-                ``columns(name)`` gives a field of one number per step with a further axis, the minibatches; so are the
-                fields that it returns, by name.
 
         Returns:
             The means ``[]`` of these numbers over the calls, by name, and ``num_updates [] (int64)``, how many there
@@ -102,7 +114,7 @@ class IterativeOptimization(Component):
 
         Raises:
             AssemblyError: `step` is not callable or returns no dict, or one without the number of `stop_if`; `computed`
-                beside records of unknown fields, or a field that is in both.
+                beside records of unknown fields, or a field that is in both; there is no field to be standardized.
             InputError: fewer records, or sequences, than minibatches.
         """
         if not callable(step):
@@ -118,14 +130,12 @@ class IterativeOptimization(Component):
         elif beginnings is not None:
             fields = self._in_parts(fields, beginnings)
         shared = () if time_percentage is None else (time_percentage,)
-        made = {} if ahead is None else ahead(lambda name: self._of_all(fields[name], order))
+        standardized = self._standardizing(fields, order)
 
         def numbers_of(i: Any) -> dict[str, Any]:
             rows = self._minibatch(i, order)
             minibatch = (self._columns if self.sequences else self._rows)(fields, rows)
-            columns = {name: self._column(each, i) for name, each in made.items()}
-            minibatch = {**minibatch, **columns} if columns else minibatch
-            return self._checked(step(minibatch, *shared), _name_of(step))
+            return self._checked(step(standardized(minibatch, i), *shared), _name_of(step))
 
         number = self.num_epochs * self.num_minibatches
         if self.stop_if is None:
@@ -161,6 +171,24 @@ class IterativeOptimization(Component):
         for name in sorted(computed.keys() & records.keys()):
             raise AssemblyError(f"{self.scope_path}.run: computed: the records have the field {name!r}, too")
         return {**records, **computed}
+
+    def _standardizing(self, fields: Any, order: Any) -> Callable[[Any, Any], Any]:
+        """``f(minibatch, i)`` gives minibatch `i` with the field that is standardized."""
+        if self.standardize is None or self.standardized is None:
+            return lambda minibatch, i: minibatch
+        (field, name), standardize = self.standardized, self.standardize
+        if not isinstance(fields, Mapping) or field not in fields:
+            known = nearest(field, fields) if isinstance(fields, Mapping) else f"Given {fields!r}."
+            raise AssemblyError(f"{self.scope_path}.standardized: there is no field {field!r}. {known}")
+        names = [field, *({"weights"} & fields.keys())]
+        if not in_group():
+            return lambda minibatch, i: {
+                **minibatch,
+                name: standardize.standardize(*(minibatch[each] for each in names)),
+            }
+        # Two sums over the learners for all minibatches, instead of two for each.
+        made = standardize.standardize_columns(*(self._of_all(fields[each], order) for each in names))
+        return lambda minibatch, i: {**minibatch, name: self._column(made, i)}
 
     def _checked(self, numbers: Any, step: str) -> dict[str, Any]:
         """What a step returned, if that is a dict of numbers."""
@@ -330,3 +358,13 @@ def _stop(given: Any, where: str) -> tuple[str, float] | None:
     if not fits or not isinstance(given[0], str):
         raise SpecError(f"expected a pair of a name and a limit, or None, given {given!r}", path=where)
     return given[0], float(given[1])
+
+
+def _names(given: Any, where: str) -> tuple[str, str] | None:
+    """The names of the field that is standardized, and of the one that it becomes."""
+    if given is None:
+        return None
+    fits = isinstance(given, Sequence) and len(given) == 2 and all(isinstance(name, str) for name in given)
+    if not fits or isinstance(given, str):
+        raise SpecError(f"expected the names of two fields, or None, given {given!r}", path=where)
+    return given[0], given[1]

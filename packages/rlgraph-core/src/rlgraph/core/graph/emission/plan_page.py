@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,7 +57,8 @@ def _driver(plan: Plan) -> SourceFunction:
 
 def _segment(plan: Plan, segment: Segment) -> Iterator[str]:
     gradients = Tape(lambda blocks, retain: _nothing)
-    ops = SimpleNamespace(stack=_nothing, concat=_nothing, reshape=_nothing)
+    # Each its own: functions that are equal share a name.
+    ops = SimpleNamespace(**{name: partial(_nothing) for name in ("stack", "concat", "reshape")})
     linker = _Shown(lambda v: v, lambda block: block, gradients, ops=ops)
     function = emit_segment(plan, segment, _DIALECT, linker)
     yield f"# {segment.name}: {_leaves(segment.inputs)} -> {_leaves(segment.outputs)}"

@@ -1,0 +1,284 @@
+"""Searches for options of an agent: trials that train, are stopped early where they fall behind, and are scored.
+
+Optuna (https://optuna.org) chooses the options; an algorithm declares beside its options where to search
+(`Algorithm.search_space`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from rlgraph.agents.agent import Agent
+from rlgraph.core import NumericalError, SpecError
+from rlgraph.runs.configuration import apply_overrides, check, read_document
+from rlgraph.runs.training import train
+from rlgraph.workers.callbacks import Callback
+
+if TYPE_CHECKING:
+    import optuna
+
+#: Trials train with seeds from here on; smaller ones are for what is reported.
+FIRST_SEED = 101
+#: Trials that are never stopped early, so that others have something to fall behind.
+UNPRUNED = 5
+STUDY, SETTINGS, BEST, IMPORTANCE, TRIALS = (
+    "study.log",
+    "tuning.json",
+    "best.yaml",
+    "importance.png",
+    "trials",
+)
+
+#: Path in the agent's spec -> a list of choices, or a mapping with ``low``, ``high``, and ``log`` or ``step``.
+SearchSpace = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a search has found so far.
+
+    Attributes:
+        folder: of the search; ``best.yaml`` is the best document, ``importance.png`` says which options matter.
+        best: that document; None: no trial has ended.
+        score: the mean return of its last policies.
+        trials: number, options, state (``complete``, ``pruned`` or ``fail``) and score of each.
+        interrupted: whether Ctrl-C ended it.
+    """
+
+    folder: Path
+    best: Mapping[str, Any] | None
+    score: float
+    trials: tuple[Mapping[str, Any], ...]
+    interrupted: bool
+
+
+def tune(
+    document: Mapping[str, Any] | str | Path,
+    folder: str | Path,
+    trials: int,
+    *,
+    space: SearchSpace | None = None,
+    seeds: int = 1,
+    progress: Callable[[Mapping[str, Any]], object] = lambda trial: None,
+    callbacks: Sequence[Callback] = (),
+) -> Tuning:
+    """Search for options with which an agent learns well; a search that is there already is continued.
+
+    The score of a trial is the mean return of the final evaluations of the last policy, over `seeds` seeds from 101 on.
+    A trial whose evaluations are below the median of the earlier ones is stopped. Options that exclude each other, and
+    training that diverges, fail a trial.
+
+    Args:
+        document: a run's document; all that is not searched stays as it says.
+        folder: of the search.
+        trials: their number, earlier ones included.
+        space: where to search; default: the algorithm's `search_space`.
+        seeds: trained for each trial.
+        progress: is given each trial that ends, an item of `Tuning.trials`.
+        callbacks: of each training.
+
+    Raises:
+        SpecError: the document or the search space is wrong, the folder has a search of another one, or Optuna is not
+            installed.
+    """
+    optuna = _optuna()
+    document = read_document(document)
+    searched = _checked(space if space is not None else _declared(document))
+    evaluation = {"interval": max(document["steps"] // 10, 1), **document.get("evaluation", {})}
+    document = {**document, "evaluation": {**evaluation, "policy": "last"}}
+    check(document)
+    search = _Search(Path(folder), document, searched, seeds, callbacks)
+    study = search.open(optuna)
+    _run(optuna, study, search, trials, progress)
+    return search.result(optuna, study)
+
+
+class _Search:
+    def __init__(
+        self,
+        folder: Path,
+        document: dict[str, Any],
+        space: SearchSpace,
+        seeds: int,
+        callbacks: Sequence[Callback],
+    ):
+        self.folder, self.document, self.space = folder, document, space
+        self.seeds, self.callbacks, self.interrupted = seeds, callbacks, False
+
+    def open(self, optuna: Any) -> optuna.Study:
+        """The study in the folder; trials that were cut off by a crash have failed."""
+        settings = {"document": self.document, "space": self.space, "seeds": self.seeds}
+        file = self.folder / SETTINGS
+        if file.exists() and json.loads(file.read_text(encoding="utf-8")) != json.loads(json.dumps(settings)):
+            raise SpecError(
+                f"{self.folder} has a search of another document or other options: give another folder",
+                path="folder",
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings, indent=1), encoding="utf-8")
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        study: optuna.Study = optuna.create_study(
+            study_name="tuning",
+            storage=JournalStorage(JournalFileBackend(str(self.folder / STUDY))),
+            direction="maximize",
+            pruner=optuna.pruners.MedianPruner(n_startup_trials=UNPRUNED, n_warmup_steps=1),
+            load_if_exists=True,
+        )
+        for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
+            study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+        # A search that is continued does not draw what it drew at first.
+        study.sampler = optuna.samplers.TPESampler(seed=len(study.get_trials()))
+        return study
+
+    def score(self, optuna: Any, trial: optuna.Trial) -> float:
+        """Train with the trial's options."""
+        chosen = {path: _suggest(trial, path, where) for path, where in self.space.items()}
+        document = self.with_options(chosen)
+        check(document)
+        returns = []
+        for seed in range(FIRST_SEED, FIRST_SEED + self.seeds):
+            stop = _StopIfBehind(trial)
+            place = self.folder / TRIALS / str(trial.number) / f"seed-{seed}"
+            # The first seed decides whether the others are trained.
+            watching = [stop] if seed == FIRST_SEED else []
+            summary = train({**document, "seed": seed}, place, [*watching, *self.callbacks])
+            if summary.training.interrupted or summary.evaluation is None:
+                self.interrupted = True
+                trial.study.stop()
+                raise _InterruptedTrial
+            if stop.stopped:
+                raise optuna.TrialPruned
+            returns.append(summary.evaluation.mean)
+        return math.fsum(returns) / len(returns)
+
+    def with_options(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """The document with the chosen options."""
+        return apply_overrides(self.document, [f"{path}={json.dumps(x)}" for path, x in chosen.items()])
+
+    def result(self, optuna: Any, study: optuna.Study) -> Tuning:
+        """What was found; writes the best document, and the picture where enough trials have ended."""
+        trials = tuple(_described(trial) for trial in study.get_trials())
+        ended = study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))
+        if not ended:
+            return Tuning(self.folder, None, math.nan, trials, self.interrupted)
+        best = self.with_options(study.best_params)
+        text = yaml.safe_dump(best, sort_keys=False)
+        head = f"# The best of {len(trials)} trials: {study.best_value:g} on seeds from {FIRST_SEED} on.\n"
+        (self.folder / BEST).write_text(head + text, encoding="utf-8")
+        if len(ended) > 1 and len({trial.value for trial in ended}) > 1:
+            _draw_importance(optuna, study, self.folder / IMPORTANCE)
+        return Tuning(self.folder, best, study.best_value, trials, self.interrupted)
+
+
+class _InterruptedTrial(Exception):
+    """Ctrl-C ended a trial."""
+
+
+class _StopIfBehind(Callback):
+    """Ends a training whose evaluations are below the median of earlier trials."""
+
+    def __init__(self, trial: optuna.Trial):
+        self.trial, self.evaluations, self.stopped = trial, 0, False
+
+    def on_evaluation(self, worker: Any, evaluation: Any) -> bool:
+        self.trial.report(evaluation.mean, self.evaluations)
+        self.evaluations += 1
+        self.stopped = self.trial.should_prune()
+        return self.stopped
+
+
+def _run(optuna: Any, study: Any, search: _Search, trials: int, progress: Callable[..., object]) -> None:
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    done = study.get_trials(states=(optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED))
+    if len(done) < trials:
+        study.optimize(
+            lambda trial: search.score(optuna, trial),
+            n_trials=trials - len(done),
+            catch=(SpecError, NumericalError, _InterruptedTrial),
+            callbacks=[lambda study, trial: progress(_described(trial))],
+        )
+
+
+def _described(trial: Any) -> dict[str, Any]:
+    score = math.nan if trial.value is None else float(trial.value)
+    return {
+        "number": trial.number,
+        "options": trial.params,
+        "state": trial.state.name.lower(),
+        "score": score,
+    }
+
+
+def _declared(document: Mapping[str, Any]) -> SearchSpace:
+    """The search space of the document's algorithm."""
+    agent = document.get("agent")
+    kind: Any = Agent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
+    space: SearchSpace = kind.algorithm_class.search_space
+    if not space:
+        raise SpecError(
+            f"{kind.__name__} declares no search space: give one, such as "
+            '{"optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": true}}',
+            path="space",
+        )
+    return space
+
+
+def _checked(space: SearchSpace) -> dict[str, Any]:
+    """The search space, each of whose items is a list of choices or a range."""
+    for path, where in space.items():
+        is_list = isinstance(where, Sequence) and not isinstance(where, str) and len(where) > 0
+        if is_list:
+            continue
+        known = isinstance(where, Mapping) and {"low", "high"} <= where.keys() <= {
+            "low",
+            "high",
+            "log",
+            "step",
+        }
+        numbers = [where[key] for key in ("low", "high")] if known else []
+        if not known or not all(isinstance(x, int | float) for x in numbers) or numbers[0] > numbers[1]:
+            raise SpecError(
+                'expected a list of choices, or {"low": 1e-5, "high": 1e-2} with "log" or "step", given '
+                f"{where!r}",
+                path=f"space[{path!r}]",
+            )
+    return dict(space)
+
+
+def _suggest(trial: Any, path: str, where: Any) -> Any:
+    if not isinstance(where, Mapping):
+        return trial.suggest_categorical(path, list(where))
+    whole = all(isinstance(where[key], int) for key in ("low", "high"))
+    suggest = trial.suggest_int if whole else trial.suggest_float
+    step = {"step": where["step"]} if "step" in where else {}
+    return suggest(path, where["low"], where["high"], log=bool(where.get("log")), **step)
+
+
+def _draw_importance(optuna: Any, study: Any, file: Path) -> None:
+    """Bars: how much each option matters (Watanabe et al., 2023, https://arxiv.org/abs/2304.10255)."""
+    from matplotlib.figure import Figure
+
+    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
+    shares = optuna.importance.get_param_importances(study, evaluator=evaluator)
+    drawing = Figure((7.0, 0.4 * len(shares) + 1.0), layout="constrained")
+    axes = drawing.add_subplot()
+    axes.barh(list(reversed(shares)), list(reversed(shares.values())))
+    axes.set_xlabel("share of the differences between good and bad trials")
+    drawing.savefig(file, dpi=120)
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise SpecError("searching needs Optuna: pip install 'rlgraph-agents[tune]'", path="tune") from None
+    return optuna

@@ -1,0 +1,126 @@
+"""Searches for options: trials train for real, but briefly; their scores are made up where scores matter."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from rlgraph.core import SpecError
+from rlgraph.runs import tuning
+from rlgraph.runs.tuning import tune
+
+SPACE = {"optimizer_spec.learning_rate": {"low": 1e-4, "high": 1e-2, "log": True}, "num_epochs": [1, 2]}
+
+
+@pytest.fixture
+def document(one_backend):
+    return {
+        "agent": {"type": "ppo", "rollout_length": 16, "network_spec": [4]},
+        "environment": "CartPole-v1",
+        "backend": one_backend,
+        "steps": 64,
+        "evaluation": {"episodes": 1, "final_episodes": 2},
+        "logging": {"tensorboard": False},
+    }
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """Training is a formula of the options: the evaluations of a trial end at its score."""
+
+    def install(score):
+        seen = []
+
+        def train(spec, folder, callbacks):
+            seen.append(spec)
+            final, stopped = score(spec["agent"]), False
+            for part in (0.25, 0.5, 0.75):
+                stopped = stopped or any(
+                    c.on_evaluation(None, SimpleNamespace(mean=part * final)) for c in callbacks
+                )
+            training = SimpleNamespace(interrupted=False)
+            return SimpleNamespace(
+                training=training, evaluation=SimpleNamespace(mean=final + spec["seed"] - 101)
+            )
+
+        monkeypatch.setattr(tuning, "train", train)
+        return seen
+
+    return install
+
+
+def test_a_search(document, tmp_path):
+    ended = []
+    found = tune(document, tmp_path, 2, space=SPACE, progress=ended.append)
+    assert [trial["state"] for trial in ended] == ["complete"] * 2
+    assert found.score == max(trial["score"] for trial in ended)
+    best = yaml.safe_load((tmp_path / "best.yaml").read_text())
+    assert best == found.best and best["steps"] == 64 and best["evaluation"]["policy"] == "last"
+    options = max(ended, key=lambda trial: trial["score"])["options"]
+    assert best["agent"]["optimizer_spec"] == {"learning_rate": options["optimizer_spec.learning_rate"]}
+    assert (tmp_path / "trials" / "0" / "seed-101" / "result.json").exists()
+
+
+def test_it_goes_on(document, tmp_path, made_up):
+    """With as many trials as are missing; those that a crash cut off do not count."""
+    seen = made_up(lambda agent: 10.0 * agent["num_epochs"])
+    tune(document, tmp_path, 3, space=SPACE)
+    found = tune(document, tmp_path, 5, space=SPACE)
+    assert len(seen) == len(found.trials) == 5 and found.score == 20.0
+    assert found.best["agent"]["num_epochs"] == 2
+    assert (tmp_path / "importance.png").read_bytes().startswith(b"\x89PNG")
+    tune(document, tmp_path, 5, space=SPACE)
+    assert len(seen) == 5
+    with pytest.raises(SpecError, match="has a search of another document or other options: give another"):
+        tune({**document, "steps": 65}, tmp_path, 5, space=SPACE)
+
+
+def test_trials_that_fall_behind_are_stopped(document, tmp_path, made_up):
+    made_up(lambda agent: 1.0 if agent["num_epochs"] == 1 else 100.0)
+    found = tune(document, tmp_path, 30, space=SPACE)
+    bad = [trial["state"] for trial in found.trials if trial["options"]["num_epochs"] == 1]
+    good = [trial["state"] for trial in found.trials if trial["options"]["num_epochs"] == 2]
+    assert "pruned" in bad and set(good) == {"complete"}
+
+
+def test_several_seeds_and_options_that_exclude_each_other(document, tmp_path, made_up):
+    seen = made_up(lambda agent: 5.0)
+    found = tune(document, tmp_path, 5, space={"num_epochs": [0, 1]}, seeds=3)
+    assert {trial["state"] for trial in found.trials if trial["options"]["num_epochs"] == 0} == {"fail"}
+    assert {spec["seed"] for spec in seen} == {101, 102, 103}
+    assert found.score == 6.0
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ({"num_epochs": []}, r"space\['num_epochs'\]: expected a list of choices, or"),
+        ({"num_epochs": {"low": 3}}, r"space\['num_epochs'\]: expected a list of choices, or"),
+        ({"num_epochs": {"low": 3, "high": 2}}, "expected a list of choices, or"),
+    ],
+)
+def test_wrong_spaces(space, message, document, tmp_path):
+    with pytest.raises(SpecError, match=message):
+        tune(document, tmp_path / "search", 1, space=space)
+    assert not (tmp_path / "search").exists()
+
+
+def test_an_algorithm_without_a_search_space(document, tmp_path):
+    with pytest.raises(SpecError, match="RandomAgent declares no search space: give one, such as"):
+        tune({**document, "agent": {"type": "random"}}, tmp_path, 1)
+
+
+@pytest.mark.parametrize("agent", ["a2c", "c51", "dqn", "impala", "iql", "ppo", "qr_dqn", "sac", "td3"])
+def test_what_algorithms_declare(agent, document, tmp_path, made_up):
+    """Every choice is an option that the agent takes."""
+    seen = made_up(lambda agent: 1.0)
+    environment = "Pendulum-v1" if agent in ("sac", "td3") else "CartPole-v1"
+    found = tune({**document, "agent": {"type": agent}, "environment": environment}, tmp_path, 3)
+    assert seen and "complete" in {trial["state"] for trial in found.trials}
+
+
+def test_without_optuna(document, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(SpecError, match=r"searching needs Optuna: pip install 'rlgraph-agents\[tune\]'"):
+        tune(document, tmp_path, 1)
