@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--collective", default="gloo")
     parser.add_argument("--backend", default="torch")
     options = parser.parse_args()
-    options.steps = max(10_000 * options.kills, 60_000)
+    options.steps = max(30_000 * options.kills, 60_000)  # more than are done between the kills
     draws, problems = random.Random(options.seed), []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"

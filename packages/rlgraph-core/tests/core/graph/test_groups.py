@@ -304,6 +304,19 @@ def test_other_collectives_are_refused_before_the_first(trainer):
         together(executors, "run", [np.ones((2, 3))] * 2)
 
 
+def test_a_tensor_that_is_added_up_twice_is_two():
+    def once(self, x):
+        return all_reduce({"a": self.line.total(self.line.call(x))})["a"]
+
+    def twice(self, x):
+        total = self.line.total(self.line.call(x))
+        return all_reduce({"a": total, "b": total})["a"]
+
+    executors = group_of(once, twice, backend="numpy")
+    with pytest.raises(CollectiveError, match=r"differ in collective 1 of the API method 'run'"):
+        together(executors, "run", [np.ones((2, 3))] * 2)
+
+
 def test_another_method_is_refused(trainer):
     executors = group_of(Root.step, Root.step, backend=trainer, other=epochs)
     with ThreadPoolExecutor(2) as pool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rlgraph.core.collectives import Collective
 from rlgraph.core.errors import CollectiveError
-from rlgraph.core.graph.nodes import label
+from rlgraph.core.graph.nodes import label, references
 from rlgraph.core.graph.plan import BranchStep, CollectiveStep, LoopStep, Plan, Step, tensor_leaves
 from rlgraph.core.runtime.locks import Locks
 
@@ -171,5 +171,7 @@ def _lines(plan: Plan, steps: Iterable[Step]) -> Iterator[str]:
             if any(sides):
                 yield from [label(step.node), *sides[0], "otherwise", *sides[1], "its end"]
         elif isinstance(step, CollectiveStep):
-            specs = tensor_leaves(plan.built, [e for n in step.nodes for e in (n.value, n.number)]).values()
+            # Each by itself: a tensor that is added up twice is sent twice.
+            refs = [ref for n in step.nodes for e in (n.value, n.number) for ref in references(e)]
+            specs = [spec for ref in refs for spec in tensor_leaves(plan.built, [ref]).values()]
             yield f"all_reduce of {', '.join(map(str, specs))} at {', '.join(map(label, step.nodes))}"
