@@ -88,7 +88,10 @@ def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -
             process.kill()
             return f"did not begin: {(process.communicate()[0] or b'').decode()[-800:]}"
         time.sleep(draws.uniform(0.0, 3.0))
-        (other,) = _children(process.pid)
+        if not (others := _children(process.pid)):
+            process.terminate()
+            return f"a learner has ended before any was killed: {process.communicate()[0].decode()[-3000:]}"
+        (other,) = others
         log = Path(os.readlink(f"/proc/{other}/fd/1"))
         victim = draws.choice([process.pid, other])
         who = f"learner {int(victim == other)}"

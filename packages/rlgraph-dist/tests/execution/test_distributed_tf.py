@@ -12,7 +12,7 @@ pytest.importorskip("tensorflow")
 from rlgraph.core import SpecError
 from rlgraph.execution import ActorDied, ActorFailed, ActorMisconfigured, SyncBatchExecutor
 from rlgraph.execution.distributed_tf import ImpalaExecutor, board, places, serve, worker
-from rlgraph.execution.distributed_tf.cluster import free_address, listen
+from rlgraph.execution.distributed_tf.cluster import answers, free_address, listen
 from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
 from rlgraph.execution.engine import Demand
 
@@ -45,6 +45,8 @@ def engine(cluster):
         engine = DistributedTFEngine(cluster=cluster)
         yield engine
         engine.close()
+        # The server of a learner ends with its process: nobody would be told any more.
+        assert not any(answers(address, 1.0) for address in cluster["actor"])
 
 
 class Echo:

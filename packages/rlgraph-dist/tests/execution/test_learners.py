@@ -16,7 +16,7 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.group import Group
-from rlgraph.core import CollectiveError, ExecutionSpec, SpecError, memory_group, registry
+from rlgraph.core import BuildError, CollectiveError, ExecutionSpec, SpecError, memory_group, registry
 from rlgraph.core.collectives.membership import Beat
 from rlgraph.environments import make_environment
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
@@ -138,6 +138,24 @@ def test_the_slowest_learner_is_the_one_that_waits_least(monkeypatch):
 def test_what_a_group_cannot_do_is_refused_before_anything_starts(make, message):
     with pytest.raises(SpecError, match=message):
         make()
+
+
+def test_learners_of_a_launcher_have_the_devices_of_their_machine(monkeypatch):
+    place = {
+        "RANK": "3",
+        "WORLD_SIZE": "4",
+        "LOCAL_RANK": "1",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": "1",
+    }
+    for name, value in place.items():
+        monkeypatch.setenv(name, value)
+    group = Group(ExecutionSpec(devices=["cpu", "cuda:7"], collective="gloo"), None)
+    assert (group.rank, group.size, group._device) == (3, 4, "cuda:7")
+    with pytest.raises(BuildError, match="'cuda:7', which the torch backend does not have here"):
+        make_agent(execution_spec={"devices": ["cpu", "cuda:7"], "collective": "gloo"})
+    with pytest.raises(SpecError, match=r"execution_spec.devices: .* given 1: there is none for learner 1"):
+        make_agent(execution_spec={"devices": ["cpu"], "collective": "gloo"})
 
 
 def test_an_update_outside_of_learn_says_what_to_call():

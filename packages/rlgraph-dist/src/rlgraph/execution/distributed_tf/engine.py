@@ -27,6 +27,8 @@ from rlgraph.execution.engine import ActorDied, ActorFault, Bytes, Demand, Engin
 
 #: Seconds between two looks at the workers.
 _INTERVAL = 0.5
+#: Seconds that workers of a cluster have to end.
+_END = 4.0
 #: Numbers of workers that are processes of this machine. No number is used twice, since the server stays.
 _worker_numbers = itertools.count()
 #: The address of this process's server, where no cluster is given.
@@ -209,12 +211,20 @@ class DistributedTFEngine(Engine):
     def close(self) -> None:
         for actor in list(self._actors.values()):
             self.kill(actor)
-        for number, address in enumerate(self._tasks):
-            if answers(address, 1.0):  # else it would end the worker of a later run
-                self._board.give(number, pack_message({"number": -1}, {}))
+        self._end_tasks()
         self._board.close_answers()
         self._reader.join()
         self._board.close()
+
+    def _end_tasks(self) -> None:
+        """End the workers of the cluster, and wait until they have: the server ends with this process."""
+        remaining = [(i, address) for i, address in enumerate(self._tasks) if answers(address, 1.0)]
+        for number, _ in remaining:  # the others would get it in a later run
+            self._board.give(number, pack_message({"number": -1}, {}))
+        until = time.monotonic() + _END
+        while remaining and time.monotonic() < until:
+            time.sleep(0.05)
+            remaining = [each for each in remaining if answers(each[1], 1.0)]
 
 
 @dataclass(eq=False)
