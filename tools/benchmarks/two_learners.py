@@ -6,7 +6,7 @@ measures. The DQN update of each learner has half of the records.
 
 segments   the program of the update against its segments, called one after the other with the bare sum of Gloo or
            Horovod between them: networks of 64-64 and of 1.7 million numbers, batches of 64.
-gain       networks of 256-256, a batch of 2,048, against one learner on the whole batch.
+gain       networks of 256-256, a batch of 2,048: one learner on the whole batch against both ways.
 """
 
 from __future__ import annotations
@@ -62,13 +62,14 @@ def rows(figures: dict[str, dict[str, Figure]]) -> list[Row]:
     found = []
     for name, subjects in figures.items():
         for subject, figure in subjects.items():
-            ratio, target = None, None
-            if subject == UPDATE and BY_HAND in subjects:
-                ratio, target = figure.over(subjects[BY_HAND]), MOST
-            elif subject == UPDATE:
-                ratio, target = subjects[ALONE].over(figure), GAIN
-            at_least = target == GAIN
-            found.append(Row(f"{name}, {subject}", figure.times(1e3), "ms", ratio, target, at_least))
+            ratio, target, is_gain = None, None, ALONE in subjects
+            if is_gain and subject != ALONE:
+                ratio = subjects[ALONE].over(figure)
+            elif not is_gain and subject == UPDATE:
+                ratio = figure.over(subjects[BY_HAND])
+            if subject == UPDATE:
+                target = GAIN if is_gain else MOST
+            found.append(Row(f"{name}, {subject}", figure.times(1e3), "ms", ratio, target, is_gain))
     return found
 
 
@@ -82,12 +83,13 @@ def measured(options: argparse.Namespace, rank: int, address: str) -> dict[str, 
         units, records, blocks = SIZES[name]
         learner = make_learner(options, units, collective)
         batch = make_batch(learner, rank, records // 2)
-        subjects = {UPDATE: partial(learner.executor.program("update"), **batch)}
-        if options.what == "segments":
-            subjects[BY_HAND] = by_hand(learner, batch, bare_sum(collective))
-        elif rank:
+        subjects = {
+            UPDATE: partial(learner.executor.program("update"), **batch),
+            BY_HAND: by_hand(learner, batch, bare_sum(collective)),
+        }
+        if options.what == "gain" and rank:
             subjects[ALONE] = wait_for_the_other
-        else:
+        elif options.what == "gain":
             alone = make_learner(options, units, None)
             subjects[ALONE] = partial(alone.executor.program("update"), **make_batch(alone, 0, records))
         for run in subjects.values():

@@ -44,7 +44,7 @@ from rlgraph.core.graph.plan import (
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 #: Tensors of at most that many numbers share a call: a call costs more than a copy.
-SMALL = 2**15
+SMALL = 2**17
 
 
 @dataclass(frozen=True)
