@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from rlgraph.core import SpecError
+from rlgraph.core import InputError, SpecError
 from rlgraph.runs import tuning
 from rlgraph.runs.tuning import tune
 
@@ -62,7 +62,7 @@ def test_a_search(document, tmp_path):
     assert (tmp_path / "trials" / "0" / "seed-101" / "result.json").exists()
 
 
-def test_it_goes_on(document, tmp_path, made_up):
+def test_a_search_is_continued(document, tmp_path, made_up):
     """With as many trials as are missing; those that a crash cut off do not count."""
     seen = made_up(lambda agent: 10.0 * agent["num_epochs"])
     tune(document, tmp_path, 3, space=SPACE)
@@ -74,6 +74,12 @@ def test_it_goes_on(document, tmp_path, made_up):
     assert len(seen) == 5
     with pytest.raises(SpecError, match="has a search of another document or other options: give another"):
         tune({**document, "steps": 65}, tmp_path, 5, space=SPACE)
+    (tmp_path / "tuning.json").unlink()
+    with pytest.raises(SpecError, match="has a search of another document"):
+        tune(document, tmp_path, 5, space=SPACE)
+    (tmp_path / "tuning.json").write_text("{")
+    with pytest.raises(SpecError, match="has a search of another document"):
+        tune(document, tmp_path, 5, space=SPACE)
 
 
 def test_trials_that_fall_behind_are_stopped(document, tmp_path, made_up):
@@ -92,17 +98,52 @@ def test_several_seeds_and_options_that_exclude_each_other(document, tmp_path, m
     assert found.score == 6.0
 
 
+def test_options_that_the_first_update_refuses(document, tmp_path, made_up):
+    """Such as more minibatches than records."""
+
+    def score(agent):
+        if agent["num_epochs"] == 2:
+            raise InputError("num_minibatches: expected at most 8, given 16")
+        return 1.0
+
+    made_up(score)
+    found = tune(document, tmp_path, 6, space=SPACE)
+    states = {trial["options"]["num_epochs"]: trial["state"] for trial in found.trials}
+    assert states == {1: "complete", 2: "fail"}
+
+
 @pytest.mark.parametrize(
     ("space", "message"),
     [
         ({"num_epochs": []}, r"space\['num_epochs'\]: expected a list of choices, or"),
         ({"num_epochs": {"low": 3}}, r"space\['num_epochs'\]: expected a list of choices, or"),
         ({"num_epochs": {"low": 3, "high": 2}}, "expected a list of choices, or"),
+        ({"num_epochs": {"low": False, "high": True}}, "expected a list of choices, or"),
+        ({"num_epochs": {"low": 1, "high": 2, "step": 0}}, r"space\['num_epochs'\]: given .* `step > 0`"),
+        (
+            {"clip_ratio": {"low": 0.0, "high": 1.0, "log": True}},
+            r"space\['clip_ratio'\]: given .* `low > 0`",
+        ),
+        ({}, "space: expected at least one option to search"),
     ],
 )
 def test_wrong_spaces(space, message, document, tmp_path):
     with pytest.raises(SpecError, match=message):
         tune(document, tmp_path / "search", 1, space=space)
+    assert not (tmp_path / "search").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({"steps": None}, {}, "steps"),
+        ({"evaluation": None}, {}, "evaluation"),
+        ({}, {"seeds": 0}, "seeds: expected an integer >= 1, given 0"),
+    ],
+)
+def test_wrong_arguments(changes, options, message, document, tmp_path):
+    with pytest.raises(SpecError, match=message):
+        tune({**document, **changes}, tmp_path / "search", 1, space=SPACE, **options)
     assert not (tmp_path / "search").exists()
 
 

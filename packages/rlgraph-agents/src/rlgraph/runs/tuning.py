@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from rlgraph.agents.agent import Agent
-from rlgraph.core import NumericalError, SpecError
+from rlgraph.components.common.argument_checks import check_whole, is_number
+from rlgraph.core import AssemblyError, BuildError, InputError, NumericalError, SpecError
 from rlgraph.runs.configuration import apply_overrides, check, read_document
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Trials train with seeds from here on; smaller ones are for what is reported.
 FIRST_SEED = 101
+#: Errors of options that exclude each other: of the spec, of the build, or of the first update.
+EXCLUDED = (SpecError, AssemblyError, BuildError, InputError)
 #: Trials that are never stopped early, so that others have something to fall behind.
 UNPRUNED = 5
 STUDY, SETTINGS, BEST, IMPORTANCE, TRIALS = (
@@ -89,11 +92,12 @@ def tune(
             installed.
     """
     optuna = _optuna()
+    trials, seeds = check_whole(trials, "trials", least=1), check_whole(seeds, "seeds", least=1)
     document = read_document(document)
-    searched = _checked(space if space is not None else _declared(document))
-    evaluation = {"interval": max(document["steps"] // 10, 1), **document.get("evaluation", {})}
+    run = check(document)
+    searched = _checked(optuna, space if space is not None else _declared(document))
+    evaluation = {"interval": max(run.steps // 10, 1), **document.get("evaluation", {})}
     document = {**document, "evaluation": {**evaluation, "policy": "last"}}
-    check(document)
     search = _Search(Path(folder), document, searched, seeds, callbacks)
     study = search.open(optuna)
     _run(optuna, study, search, trials, progress)
@@ -116,7 +120,8 @@ class _Search:
         """The study in the folder; trials that were cut off by a crash have failed."""
         settings = {"document": self.document, "space": self.space, "seeds": self.seeds}
         file = self.folder / SETTINGS
-        if file.exists() and json.loads(file.read_text(encoding="utf-8")) != json.loads(json.dumps(settings)):
+        is_there = any((self.folder / name).exists() for name in (SETTINGS, STUDY))
+        if is_there and _settings_in(file) != json.loads(json.dumps(settings)):
             raise SpecError(
                 f"{self.folder} has a search of another document or other options: give another folder",
                 path="folder",
@@ -203,7 +208,7 @@ def _run(optuna: Any, study: Any, search: _Search, trials: int, progress: Callab
         study.optimize(
             lambda trial: search.score(optuna, trial),
             n_trials=trials - len(done),
-            catch=(SpecError, NumericalError, _InterruptedTrial),
+            catch=(*EXCLUDED, NumericalError, _InterruptedTrial),
             callbacks=[lambda study, trial: progress(_described(trial))],
         )
 
@@ -216,6 +221,14 @@ def _described(trial: Any) -> dict[str, Any]:
         "state": trial.state.name.lower(),
         "score": score,
     }
+
+
+def _settings_in(file: Path) -> Any:
+    """Those of the search in a folder; None: they are missing or damaged."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def _declared(document: Mapping[str, Any]) -> SearchSpace:
@@ -232,8 +245,10 @@ def _declared(document: Mapping[str, Any]) -> SearchSpace:
     return space
 
 
-def _checked(space: SearchSpace) -> dict[str, Any]:
-    """The search space, each of whose items is a list of choices or a range."""
+def _checked(optuna: Any, space: SearchSpace) -> dict[str, Any]:
+    """The search space, each of whose items is a list of choices or a range that Optuna takes."""
+    if not space:
+        raise SpecError("expected at least one option to search, given none", path="space")
     for path, where in space.items():
         is_list = isinstance(where, Sequence) and not isinstance(where, str) and len(where) > 0
         if is_list:
@@ -245,12 +260,16 @@ def _checked(space: SearchSpace) -> dict[str, Any]:
             "step",
         }
         numbers = [where[key] for key in ("low", "high")] if known else []
-        if not known or not all(isinstance(x, int | float) for x in numbers) or numbers[0] > numbers[1]:
+        if not known or not all(map(is_number, numbers)) or numbers[0] > numbers[1]:
             raise SpecError(
                 'expected a list of choices, or {"low": 1e-5, "high": 1e-2} with "log" or "step", given '
                 f"{where!r}",
                 path=f"space[{path!r}]",
             )
+        try:
+            _suggest(optuna.trial.FixedTrial({path: where["low"]}), path, where)
+        except (TypeError, ValueError) as error:
+            raise SpecError(f"given {where!r}: {error}", path=f"space[{path!r}]") from None
     return dict(space)
 
 
