@@ -43,7 +43,7 @@ from rlgraph.core.graph.plan import (
 )
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
-#: Tensors of at most that many numbers share a call: a call costs more than a copy.
+#: Flat tensors, such as derivatives, of more numbers have a call of their own: a copy costs more than a call.
 SMALL = 2**17
 
 
