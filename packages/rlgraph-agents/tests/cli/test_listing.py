@@ -112,7 +112,8 @@ def test_every_agent_for_machines(rlgraph, name):
         data["options"]["state_space"]["required"]
         and data["options"]["seed"]["group"] == "options of every agent"
     )
-    spaces = {"state_space": FloatBox(shape=(2,)), "action_space": IntBox(2)}
+    actions = FloatBox(-1.0, 1.0) if name == "td3" else IntBox(2)
+    spaces = {"state_space": FloatBox(shape=(2,)), "action_space": actions}
     Agent.check_spec(data["spec"], **spaces)  # it can be copied as it is
 
 

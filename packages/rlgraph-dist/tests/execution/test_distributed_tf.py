@@ -215,3 +215,16 @@ def test_the_same_program_on_every_machine(cluster):
         result, learner = execute("learner", 0)
     assert (result.timesteps, result.updates, learner.actor_restarts) == (640, 10, 0)
     assert [each.timesteps for each in workers] == [0, 0]
+
+
+def test_a_learner_that_is_lost_while_a_worker_connects(monkeypatch, caplog):
+    """Something answers at the address, but no server of TensorFlow; then nothing does any more."""
+    monkeypatch.setattr(worker, "PATIENCE", 0.5)
+    address = free_address()
+    thread = threading.Thread(target=worker.work, args=(address, 3, 5.0), daemon=True)
+    with worker._listening(address, "here"):
+        thread.start()
+        time.sleep(1.0)
+        assert thread.is_alive()
+    thread.join(5.0)
+    assert not thread.is_alive() and f"worker 3: the learner at {address} is gone" in caplog.text

@@ -28,7 +28,7 @@ LIMIT = 20.0
 
 
 class Signals(Callback):
-    """Kills one worker after the second update, and stops the other."""
+    """Kills one worker after the second update, and stops the other; ends the run when both are replaced."""
 
     def __init__(self, engine):
         self.engine, self.updates, self.pids = engine, 0, set()
@@ -40,6 +40,8 @@ class Signals(Callback):
         if self.updates == 2:
             os.kill(places[0].pid, signal.SIGKILL)
             os.kill(places[1].pid, signal.SIGSTOP)
+        # A worker that was replaced soon does all steps of a short run before the stopped one is missed.
+        return worker.actor_restarts >= 2
 
 
 def is_running(pid):
@@ -56,8 +58,7 @@ def test_workers_that_are_killed_or_stopped_are_replaced():
     executor = ImpalaExecutor(
         impala, "CartPole-v1", engine=engine, backend="tf", seed=1, num_envs=4, sample_timeout=4.0
     )
-    result = executor.execute(steps=12_800, callbacks=signals)
-    assert result.timesteps == 12_800
+    executor.execute(steps=100_000_000, callbacks=signals)
     # On a busy machine a healthy worker may be late as well. Two requests of each were under way.
     assert executor.actor_restarts >= 2
     assert executor.lost_fragments == 2 * executor.actor_restarts

@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -60,19 +61,21 @@ def work(learner: str, number: int, connect_timeout: float) -> bool:
     """
     board = import_board()
     _await(learner, number, connect_timeout)
-    session = board.WorkerBoard(learner, PATIENCE)
+    session = None
     try:
+        session = _session(learner)
         next_ticket = session.ticket(number)
         while header_of(ticket := _patiently(next_ticket, learner))["number"] >= 0:
             _be(session, ticket, learner)
         return True
-    except (*board.Gone, *board.Closed):
+    except (*board.Gone, *board.Closed, board.TimedOut):
         # Said now: closing a session of a server that is gone takes as long as any other operation.
         _log.warning("worker %s: the learner at %s is gone", number, learner)
         return False
     finally:
-        with suppress(*board.Gone, *board.Closed, board.TimedOut):
-            session.close()
+        if session is not None:
+            with suppress(*board.Gone, *board.Closed, board.TimedOut):
+                session.close()
 
 
 def header_of(ticket: bytes) -> dict[str, Any]:
@@ -128,14 +131,31 @@ def _check_version(expected: str) -> None:
         )
 
 
-def _patiently(wait: Callable[[], Any], learner: str) -> Any:
-    """What `wait` returns, however long it takes, while the learner is there."""
+def _patiently(operation: Callable[[], Any], learner: str) -> Any:
+    """What `operation` returns, however long it takes, while the learner is there."""
     board = import_board()
     while True:
         try:
-            return wait()
+            return operation()
         except board.TimedOut:
             _check_is_there(learner)
+
+
+def _session(learner: str) -> Any:
+    """A session on the learner's server. TensorFlow sets no limit to its start, so that a thread waits for it."""
+    board = import_board()
+    made: Future[Any] = Future()
+
+    def make() -> None:
+        try:
+            made.set_result(board.WorkerBoard(learner, PATIENCE))
+        except Exception as error:
+            made.set_exception(error)
+
+    threading.Thread(target=make, daemon=True).start()
+    while not wait([made], PATIENCE).done:
+        _check_is_there(learner)
+    return made.result()
 
 
 def _check_is_there(learner: str) -> None:
