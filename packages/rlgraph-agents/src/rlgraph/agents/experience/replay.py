@@ -110,6 +110,10 @@ class Replay(Experience):
         assert insert is not None
         return ReplayWriter(self, insert, dtype)
 
+    def make_windows(self, dtype: str) -> NStepWindows | None:
+        """What sums up rewards; None: each step is a transition."""
+        return NStepWindows(self.n_step, self.discount, dtype) if self.n_step > 1 else None
+
     def take_due(self, steps: int) -> int:
         if not self.learns or steps < self._next_update:
             return 0
@@ -150,7 +154,7 @@ class ReplayWriter:
 
     def __init__(self, replay: Replay, insert: Callable[..., Any], dtype: str):
         self._insert = insert
-        self._windows = NStepWindows(replay.n_step, replay.discount, dtype) if replay.n_step > 1 else None
+        self._windows = replay.make_windows(dtype)
 
     def add(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
         """Take in a step of `slots`, one per row; None: of all in order."""
