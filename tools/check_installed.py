@@ -205,6 +205,8 @@ def agents(extras: frozenset[str]) -> None:
 
     optional: dict[str, Callable[[], Any]] = {
         "atari": atari,
+        "box2d": lambda: make_environment("LunarLander-v3").reset(seed=1),
+        "mujoco": lambda: make_environment("Hopper-v5").reset(seed=1),
         "envpool": lambda: make_vector_env({"type": "envpool", "task_id": "CartPole-v1"}, 2).reset(),
         "video": lambda: Mp4Film(Path("film.mp4"), 30.0),
         "wandb": lambda: _rlgraph(*train, "--folder", "logged", "--set", "logging.wandb.mode=offline"),

@@ -88,7 +88,7 @@ def test_seeds_and_mistakes(envpool, monkeypatch):
     with pytest.raises(SpecError, match="task_id"):
         make_vector_env({"type": "envpool"}, 2)
     monkeypatch.setitem(sys.modules, "envpool", None)
-    with pytest.raises(SpecError, match=r"pip install rlgraph-agents\[envpool\]"):
+    with pytest.raises(SpecError, match=r'pip install "rlgraph-agents\[envpool\]"'):
         make_vector_env("Count-v0", 2, "envpool")
 
 

@@ -165,5 +165,5 @@ def test_what_algorithms_declare(agent, document, tmp_path, made_up):
 
 def test_without_optuna(document, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(SpecError, match=r"searching needs Optuna: pip install 'rlgraph-agents\[tune\]'"):
+    with pytest.raises(SpecError, match=r'tune: a search needs optuna.*pip install "rlgraph-agents\[tune\]"'):
         tune(document, tmp_path, 1)

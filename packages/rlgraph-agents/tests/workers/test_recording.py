@@ -121,7 +121,7 @@ def test_an_mp4_of_an_evaluation(tmp_path):
 
 def test_mp4_without_its_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(SpecError, match=r"MP4 needs imageio-ffmpeg: pip install 'rlgraph-agents\[video\]'"):
+    with pytest.raises(SpecError, match=r'MP4 needs imageio_ffmpeg.*pip install "rlgraph-agents\[video\]"'):
         Recorder(Counting, tmp_path / "film.mp4")
 
 

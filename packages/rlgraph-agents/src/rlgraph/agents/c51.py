@@ -24,6 +24,8 @@ class C51(QLearning):
         double_q, dueling_q: see `QLearning`; the paper has neither.
     """
 
+    name = "c51"
+
     def __init__(
         self,
         state_space: Space,

@@ -22,6 +22,7 @@ import numpy as np
 from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.agents.nested_arrays import row
 from rlgraph.core import InputError, SpecError
+from rlgraph.environments.extras import import_extra
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
 
 HDF5, NPZ = (".hdf5", ".h5"), ".npz"
@@ -293,10 +294,4 @@ def _h5_array(opened: Any, path: str) -> np.ndarray | None:
 
 
 def _h5py(file: Path) -> Any:
-    try:
-        import h5py
-    except ImportError:
-        raise SpecError(
-            "HDF5 needs h5py: pip install 'rlgraph-agents[data]'; .npz files need nothing", path=str(file)
-        ) from None
-    return h5py
+    return import_extra("h5py", "HDF5", str(file), "; .npz files need nothing")

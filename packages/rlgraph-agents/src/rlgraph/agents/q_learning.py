@@ -1,8 +1,7 @@
 """Q-learning with a target network (Mnih et al., 2015, https://www.nature.com/articles/nature14236).
 
-Options: double Q-learning (https://arxiv.org/abs/1509.06461), the dueling architecture
-(https://arxiv.org/abs/1511.06581), prioritized replay (https://arxiv.org/abs/1511.05952), n-step returns
-(https://arxiv.org/abs/1710.02298), container actions (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
+Options: double Q-learning (arXiv:1509.06461), the dueling architecture (1511.06581), prioritized replay (1511.05952),
+n-step returns (1710.02298), container actions (1711.08946).
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ class QLearning(Algorithm):
         sync_tau: share of the policy in the target's new value, in (0, 1].
 
     Attributes:
+        name: of the component in scopes.
         make_loss: makes the loss from ``double_q``.
         returns: what the policy computes in place of action values; None: these.
     """
@@ -53,6 +53,7 @@ class QLearning(Algorithm):
         "update_spec.update_interval": [1, 4, 8, 16],
         "sync_interval": [1, 10, 100, 500, 1000, 5000],
     }
+    name: ClassVar[str] = "dqn"
     make_loss: Callable[..., Any]
     returns: ReturnDistribution | None = None
 
@@ -79,16 +80,14 @@ class QLearning(Algorithm):
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         self.sync_interval = check_whole(sync_interval, "sync_interval", least=1)
         parts = (self.policy, self.target, self.exploration, self.loss, self.optimizer)
-        super().__init__(*parts, scope="dqn")
+        super().__init__(*parts, scope=self.name)
 
     @rlgraph_api
     def act(self, observations: Any, time_percentage: Any) -> Any:
-        q_values = self.get_q_values(observations)
-        explored = q_values
-        if self.exploration.explores == "actions":
-            explored = self.policy.get_deterministic_action(observations)["action"]
+        greedy = self.act_greedily(observations)
+        explored = greedy["action" if self.exploration.explores == "actions" else "q_values"]
         action = self.exploration.get_action(explored, time_percentage, observations=observations)
-        return {"action": action, "q_values": q_values}
+        return {"action": action, "q_values": greedy["q_values"]}
 
     @rlgraph_api
     def act_greedily(self, observations: Any) -> Any:
@@ -122,23 +121,19 @@ class QLearning(Algorithm):
         states, next_states = records["observations"], records["next_observations"]
         values = {name: records[name] for name in ("actions", "rewards", "terminals", "discounts")}
         if self.returns is not None:
-            chooser = self.policy if self.double_q else self.target
-            following = self.target.get_distributions(next_states)["distributions"]
-            return {
-                **values,
-                "q_values": self.policy.get_distributions(states)["distributions"],
-                "q_next": following,
-                "q_next_target": following,
-                "next_actions": chooser.get_deterministic_action(next_states)["action"],
-            }
-        next_targets = self.target.get_q_values(next_states)["q_values"]
-        return {
-            **values,
-            "q_values": self.policy.get_q_values(states)["q_values"],
-            # Only double Q-learning evaluates the policy in the next states.
-            "q_next": self.policy.get_q_values(next_states)["q_values"] if self.double_q else next_targets,
-            "q_next_target": next_targets,
-        }
+            following = self.target.get_distributions(next_states)
+            chosen = self.policy.get_deterministic_action(next_states) if self.double_q else following
+            q_next, q_values = (
+                following["distributions"],
+                self.policy.get_distributions(states)["distributions"],
+            )
+            values |= {"q_values": q_values, "q_next": q_next, "q_next_target": q_next}
+            return {**values, "next_actions": chosen["action"]}
+        q_next = self.target.get_q_values(next_states)["q_values"]
+        # Only double Q-learning evaluates the policy in the next states.
+        chosen = self.policy.get_q_values(next_states)["q_values"] if self.double_q else q_next
+        q_values = self.policy.get_q_values(states)["q_values"]
+        return {**values, "q_values": q_values, "q_next": chosen, "q_next_target": q_next}
 
     @rlgraph_api
     def sync_target(self) -> Any:
@@ -155,8 +150,7 @@ class QLearning(Algorithm):
             )
         if network_spec is not None and "network_spec" in given:
             raise SpecError("given twice, here and as policy_spec.network_spec", path="network_spec")
-        network = {"network_spec": network_for(states, network_spec)}
-        network = {} if "network_spec" in given else network
+        network = {} if "network_spec" in given else {"network_spec": network_for(states, network_spec)}
         kind = DuelingPolicy if dueling_q else QPolicy
         policy = kind.from_spec(
             spec, path="policy_spec", action_space=actions, returns=self.returns, **network
@@ -171,10 +165,9 @@ class QLearningAgent(Agent):
     """An agent of Q-learning; a subclass has the `algorithm_class`."""
 
     def get_td_loss(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> tuple[float, np.ndarray]:
-        """The loss of an external batch (see `update`) without learning from it, and that of each item [B].
+        """The loss of an external batch, and that of each item [B], without learning from it.
 
-        Raises:
-            InputError: as `update`.
+        Batches and errors are those of `update`.
         """
         records = self._batches.records("get_td_loss", batch, sequence_indices)
         results = self.executor.program("get_td_loss")(**self.learner.on_records(records))

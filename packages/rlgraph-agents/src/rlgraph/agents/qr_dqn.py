@@ -21,6 +21,8 @@ class QRDQN(QLearning):
         double_q, dueling_q: see `QLearning`; the paper has neither.
     """
 
+    name = "qr-dqn"
+
     def __init__(
         self,
         state_space: Space,

@@ -11,7 +11,17 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from rlgraph.cli import comparing, components, configuring, inspecting, listing, trained, training, tuning
+from rlgraph.cli import (
+    benchmarking,
+    comparing,
+    components,
+    configuring,
+    inspecting,
+    listing,
+    trained,
+    training,
+    tuning,
+)
 from rlgraph.cli.exit_codes import ExitCode, code_of
 from rlgraph.cli.output import Terminal, output, printable
 from rlgraph.core import RLGraphError
@@ -23,7 +33,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for group in (training, tuning, configuring, trained, comparing, inspecting, listing, components):
+for group in (
+    training,
+    tuning,
+    benchmarking,
+    configuring,
+    trained,
+    comparing,
+    inspecting,
+    listing,
+    components,
+):
     group.add_to(app)
 
 

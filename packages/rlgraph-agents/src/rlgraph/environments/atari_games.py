@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.errors import SpecError, nearest
+from rlgraph.environments.extras import import_extra
 
 
 def game_of(name: str) -> str:
@@ -88,9 +89,5 @@ def ale_state(packed: np.ndarray[Any, Any]) -> Any:
 
 
 def _ale_py() -> Any:
-    try:
-        import ale_py
-        import ale_py.roms
-    except ImportError as error:
-        raise SpecError("Atari games need ale-py: pip install 'rlgraph-agents[atari]'") from error
-    return ale_py
+    import_extra("ale_py.roms", "an Atari game", "AtariEnv")
+    return import_extra("ale_py", "an Atari game", "AtariEnv")

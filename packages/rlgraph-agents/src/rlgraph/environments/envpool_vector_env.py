@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.core import SpecError
+from rlgraph.environments.extras import import_extra
 from rlgraph.environments.gym_batch_env import GymBatchEnv
 
 
@@ -59,11 +59,6 @@ class EnvPoolVectorEnv(GymBatchEnv):
         self._pool.close()
 
     def _make(self, seed: int | None) -> Any:
-        try:
-            import envpool
-        except ImportError as error:
-            raise SpecError(
-                f"cannot be imported ({error}); `pip install rlgraph-agents[envpool]`", path="envpool"
-            ) from error
+        envpool = import_extra("envpool", f"the task {self.task_id}", "envpool")
         options = self.options if seed is None else {**self.options, "seed": seed % 2**31}
         return envpool.make_gymnasium(self.task_id, num_envs=self.num_environments, **options)

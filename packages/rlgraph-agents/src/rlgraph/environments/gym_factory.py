@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import importlib.util
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -14,11 +14,15 @@ from gymnasium.envs.registration import EnvSpec
 from rlgraph.core.errors import SpecError, nearest
 from rlgraph.core.specs.imports import check_import, import_class
 from rlgraph.core.specs.specifiable import check_arguments
+from rlgraph.environments.extras import import_error, import_extra, not_importable
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 
 #: The largest number of frames that a wrapper stacks; more are a mistake.
 MAX_FRAMES = 1000
+
+#: How ids begin that a package registers when it is imported -> its module.
+REGISTERED_BY = {"ALE/": "ale_py"}
 
 
 def gym_environment(
@@ -56,9 +60,10 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
     """
     if isinstance(given, EnvSpec):
         return given
-    if given.startswith("ALE/") and given not in gymnasium.registry and importlib.util.find_spec("ale_py"):
-        importlib.import_module("ale_py")  # registers its games
     module, _, gym_id = given.rpartition(":")
+    for start, package in REGISTERED_BY.items():
+        if gym_id.startswith(start) and gym_id not in gymnasium.registry:
+            import_extra(package, gym_id, "OpenAIGymEnv")
     if module:
         check_import(module, given, "OpenAIGymEnv.gym_env")
     try:
@@ -78,13 +83,12 @@ def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwar
     kwargs = {"disable_env_checker": True, **kwargs}
     try:
         return gymnasium.make(given, max_episode_steps=limit, render_mode=render_mode, **kwargs)
-    except gymnasium.error.DependencyNotInstalled as error:
+    except (gymnasium.error.Error, ImportError) as error:
         name = given if isinstance(given, str) else given.id
-        raise SpecError(
-            f"{name} needs a package that is not installed: {error}", path="OpenAIGymEnv"
-        ) from error
-    except gymnasium.error.Error as error:
-        raise SpecError(str(error), path="OpenAIGymEnv") from error
+        missing = import_error(error)
+        if missing is None or missing.name is None:
+            raise SpecError(f"{name} cannot be made: {error}", path="OpenAIGymEnv") from error
+        raise not_importable(missing.name, missing, name, "OpenAIGymEnv") from error
 
 
 def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:

@@ -18,6 +18,7 @@ import yaml
 from rlgraph.agents.agent import Agent
 from rlgraph.components.common.argument_checks import check_whole, is_number
 from rlgraph.core import AssemblyError, BuildError, InputError, NumericalError, SpecError
+from rlgraph.environments.extras import import_extra
 from rlgraph.runs.configuration import apply_overrides, check, read_document
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
@@ -91,7 +92,7 @@ def tune(
         SpecError: the document or the search space is wrong, the folder has a search of another one, or Optuna is not
             installed.
     """
-    optuna = _optuna()
+    optuna = import_extra("optuna", "a search", "tune")
     trials, seeds = check_whole(trials, "trials", least=1), check_whole(seeds, "seeds", least=1)
     document = read_document(document)
     run = check(document)
@@ -293,11 +294,3 @@ def _draw_importance(optuna: Any, study: Any, file: Path) -> None:
     axes.barh(list(reversed(shares)), list(reversed(shares.values())))
     axes.set_xlabel("share of the differences between good and bad trials")
     drawing.savefig(file, dpi=120)
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise SpecError("searching needs Optuna: pip install 'rlgraph-agents[tune]'", path="tune") from None
-    return optuna

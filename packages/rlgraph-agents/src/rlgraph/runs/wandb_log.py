@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core import SpecError
+from rlgraph.environments.extras import import_extra
 from rlgraph.runs.run_spec import WandbSpec
 
 
@@ -24,12 +24,7 @@ class WandbLog:
     """
 
     def __init__(self, spec: WandbSpec, folder: Path, identity: str, config: Mapping[str, Any]):
-        try:
-            import wandb
-        except ImportError:
-            raise SpecError(
-                "run.logging.wandb needs the package wandb: pip install 'rlgraph-agents[wandb]'"
-            ) from None
+        wandb = import_extra("wandb", "logging to Weights & Biases", "run.logging.wandb")
         self._run = wandb.init(
             project=spec.project,
             entity=spec.entity,

@@ -14,6 +14,7 @@ from gymnasium.error import DependencyNotInstalled
 from rlgraph.core import InputError, RLGraphError, SpecError
 from rlgraph.environments import Environment, make_environment
 from rlgraph.environments.environment import StepResult
+from rlgraph.environments.extras import import_extra
 from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance
 
 #: Frames per second if the environment has no ``metadata["render_fps"]``.
@@ -85,14 +86,8 @@ class Mp4Film(Film):
 
     def __init__(self, file: Path, frames_per_second: float):
         super().__init__(file, frames_per_second)
-        try:
-            from imageio_ffmpeg import get_ffmpeg_exe
-        except ImportError:
-            raise SpecError(
-                "MP4 needs imageio-ffmpeg: pip install 'rlgraph-agents[video]'; a .gif needs nothing",
-                path=str(file),
-            ) from None
-        self._command = get_ffmpeg_exe()
+        module = import_extra("imageio_ffmpeg", "MP4", str(file), "; a .gif needs nothing")
+        self._command = module.get_ffmpeg_exe()
         self._process: subprocess.Popen[bytes] | None = None
 
     def _add(self, frame: np.ndarray) -> None:

@@ -41,11 +41,22 @@ def test_values_are_means(kind, dueling, backend):
         if dueling:
             value = dense(features, w, "value").reshape(5, *[1] * len(shape), kind.size)
             numbers[name] = value + numbers[name] - numbers[name].mean(axis=-2, keepdims=True)
-    test.test(("get_distributions", X), expected_outputs={"distributions": numbers}, decimals=5)
     values = {name: mean_by_hand(kind, x) for name, x in numbers.items()}
     test.test(("get_q_values", X), expected_outputs={"q_values": values}, decimals=5)
     best = {name: x.argmax(axis=-1) for name, x in values.items()}
+    expected = {"distributions": numbers, "action": best}
+    test.test(("get_distributions", X), expected_outputs=expected, decimals=5)
     test.test(("get_deterministic_action", X), expected_outputs={"action": best})
+
+
+def test_the_action_of_noisy_distributions_is_the_best_of_these(backend):
+    kind = QuantileReturns(4)
+    policy = QPolicy(NETWORK, IntBox(6), returns=kind, noisy=True)
+    test = ComponentTest(policy, {"observations": STATES}, backend=backend)
+    first, second = (test.test(("get_distributions", X)) for _ in range(2))
+    assert not np.array_equal(first["distributions"], second["distributions"])
+    for given in (first, second):
+        assert np.array_equal(given["action"], mean_by_hand(kind, given["distributions"]).argmax(axis=-1))
 
 
 def test_forbidden_and_missing_actions_are_never_best(backend):

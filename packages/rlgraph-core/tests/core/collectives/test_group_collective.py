@@ -62,6 +62,20 @@ class Failing(Connected):
         if self.rank == 1:
             raise ValueError("no such device")
 
+    def stop(self) -> None:
+        stopped.append(self.rank)
+
+
+class Waiting(Failing):
+    """Connects to nobody, and has no limit of its own."""
+
+    def start(self) -> None:
+        threading.Event().wait()
+
+
+#: Ranks of the learners of `Failing` and `Waiting` that have left the framework's group.
+stopped: list[int] = []
+
 
 def together(*learners: Callable[[], Any]) -> list[Any]:
     """What learners in threads return or raise."""
@@ -190,6 +204,24 @@ def test_a_learner_that_cannot_start_is_named_to_the_others():
     assert "learner 1: the group could not start: ValueError: no such device" in second
     text = together(lambda: first.all_reduce(np.ones(1)))[0]
     assert "learner 1 of 2 is lost: ValueError: no such device" in text
+
+
+def test_a_start_that_fails_or_never_ends_is_ended_at_the_limit_and_leaves_nothing() -> None:
+    stopped.clear()
+    group(2, kind=Failing)[0].close()
+    assert sorted(stopped) == [0, 1]
+    stopped.clear()
+    said = group(2, timeout=0.5, kind=Waiting)
+    assert all("they did not connect within 0.5 s" in text for text in said)
+    assert sorted(stopped) == [0, 1]
+
+
+def test_a_learner_that_sends_something_else_is_lost() -> None:
+    first, second = group(2)
+    second.membership._send_all(membership._BEAT, b"[[1, 2]]")
+    text = together(lambda: first.all_reduce(np.ones(1)))[0]
+    assert "learner 1 of 2 is lost: what it sent is no message of a learner" in text
+    second.close()
 
 
 def test_a_learner_that_is_lost_while_others_start_is_named() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.core import SpecError, registry
+from rlgraph.core.errors import nearest
 from rlgraph.core.registry import canonical
 from rlgraph.core.specs.documents import SUFFIXES, read_spec_file
 from rlgraph.environments.factory import environment_settings
@@ -95,6 +96,19 @@ def use_preset(agent: str, environment: Any) -> Preset | None:
     if preset is not None:
         _log.info("preset %s", preset.name)
     return preset
+
+
+def preset(name: str) -> Preset:
+    """The preset of a name, such as ``ppo/CartPole-v1``.
+
+    Raises:
+        SpecError: there is none; or it cannot be read.
+    """
+    for known in presets_of(name.partition("/")[0]):
+        if known.name == name:
+            return known
+    names = [known.name for agent in registry("rlgraph.agents").names() for known in presets_of(agent)]
+    raise SpecError(f"there is no preset {name!r}. {nearest(name, names)}", path="preset")
 
 
 def presets_of(agent: str) -> Iterator[Preset]:

@@ -109,10 +109,18 @@ class QPolicy(Observing):
 
     @rlgraph_api
     def get_distributions(self, observations: Any) -> Any:
-        """``{"distributions": [B, A, N]}`` or a container, for all actions; and ``"internal_states"``."""
+        """``{"distributions": [B, A, N]}`` or a container, for all actions; and ``"action"``, the one of largest mean.
+
+        And ``"internal_states"`` of a recurrent network.
+        """
         features = self.features_of(observations)
         numbers = self.numbers_of(features.pop("nn_outputs"))
-        return {"distributions": self.action_space.unflatten_sample(numbers), **features}
+        q_values = self._allowed(self.as_action_values(self._means_of(numbers)), observations)
+        return {
+            "distributions": self.action_space.unflatten_sample(numbers),
+            "action": self._argmax(q_values),
+            **features,
+        }
 
     @property
     def numbers_per_action(self) -> int:
@@ -126,9 +134,10 @@ class QPolicy(Observing):
     def q_values_of(self, features: Any) -> Any:
         """Action values from the network's features, for use in API methods."""
         numbers = self.numbers_of(features)
-        if self.returns is not None:
-            numbers = {path: self._means(x) for path, x in numbers.items()}
-        return self.as_action_values(numbers)
+        return self.as_action_values(numbers if self.returns is None else self._means_of(numbers))
+
+    def _means_of(self, numbers: dict[str, Any]) -> dict[str, Any]:
+        return {path: self._means(x) for path, x in numbers.items()}
 
     def preferences_of(self, features: Any) -> Any:
         """Scores that order the actions of a state as their values do, for use in API methods; default: the values."""

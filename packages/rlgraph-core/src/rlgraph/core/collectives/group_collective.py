@@ -51,14 +51,18 @@ class GroupCollective(Collective):
         except Exception as error:
             text = self.membership.wait_for_fault(2.0) or f"{type(error).__name__}: {error}"
             self.membership.close(text)
+            # In a thread: a framework whose start hangs may not come back from its end either.
+            ending = threading.Thread(target=self._stop, daemon=True)
+            ending.start()
+            ending.join(2.0)
             raise CollectiveError(f"learner {rank}: the group could not start: {text}") from error
         self.membership.on_fault = self._abort
 
     def _start(self) -> None:
-        """Calls `start`, and gives it up when a learner is lost: frameworks would wait for that one.
+        """Calls `start`, and gives it up at the limit, or when a learner is lost: frameworks would wait for that one.
 
         Raises:
-            Exception: of `start`; or a learner is lost.
+            Exception: of `start`; or a learner is lost, or the time is over.
         """
         errors: list[BaseException] = []
 
@@ -70,12 +74,17 @@ class GroupCollective(Collective):
 
         starting = threading.Thread(target=start, daemon=True)
         starting.start()
-        while starting.is_alive() and not self.membership.fault:
+        until = time.monotonic() + self.timeout
+        while starting.is_alive() and not self.membership.fault and time.monotonic() < until:
             starting.join(0.1)
         if errors:
             raise errors[0]
         if self.membership.fault:
             raise CollectiveError(self.membership.fault)
+        if starting.is_alive():
+            raise CollectiveError(
+                f"all learners are there, but they did not connect within {self.timeout:g} s"
+            )
 
     def greeting(self) -> bytes:
         """What the others must know before `start`: a port, say."""
@@ -91,7 +100,7 @@ class GroupCollective(Collective):
 
     @abstractmethod
     def stop(self) -> None:
-        """Leave the framework's group, which may have failed."""
+        """Leave the framework's group, which may have failed, in its start too."""
 
     def abort(self) -> None:
         """Make a `sum` that waits fail, if the framework can; called from another thread, before `stop` if at all."""
@@ -153,6 +162,8 @@ class GroupCollective(Collective):
 
     def _stop(self) -> None:
         with self._ending:
+            if self._has_stopped:
+                return
             self._has_stopped = True
             try:
                 self.stop()
@@ -161,8 +172,8 @@ class GroupCollective(Collective):
 
     def leave(self, why: str) -> None:
         """As `close`; the others are told why."""
-        if os.getpid() == self._process and not self.membership.fault:
-            self.membership.fault = LEFT
+        if os.getpid() == self._process:
+            self.membership.fault = self.membership.fault or LEFT
             self._stop()
             self.membership.close(why)
 

@@ -273,6 +273,8 @@ class Membership:
                 self._hear(other, kind, message)
         except OSError:
             pass
+        except (ValueError, TypeError, LookupError, struct.error):
+            why = "what it sent is no message of a learner"
         self._lose(other, why)
 
     def _hear(self, other: int, kind: bytes, message: bytes) -> None:
@@ -285,7 +287,7 @@ class Membership:
         elif kind == _BEAT:
             now = time.monotonic()
             for rank, calls, waited, does in json.loads(message):
-                if rank != self.rank:
+                if rank in range(self.size) and rank != self.rank:
                     self.beats[rank] = Beat(calls, waited, now, does)
         elif kind == _LOST:
             rank, why = json.loads(message)

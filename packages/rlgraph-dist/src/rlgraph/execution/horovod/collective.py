@@ -30,6 +30,8 @@ class HorovodCollective(GroupCollective):
     def __init__(self, rank: int, size: int, address: str, timeout: float, framework: str | None = None):
         self._horovod, self._sum = _load(framework)
         self._server: Any = None
+        #: What is said in the environment.
+        self._said: dict[str, str] = {}
         super().__init__(rank, size, address, timeout)
 
     def greeting(self) -> bytes:
@@ -90,12 +92,12 @@ class HorovodCollective(GroupCollective):
         self._horovod.shutdown()  # calls that wait fail
 
     def stop(self) -> None:
+        for name in self._said:
+            os.environ.pop(name, None)
         self._horovod.shutdown()
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
-        for name in getattr(self, "_said", ()):
-            os.environ.pop(name, None)
 
 
 def _load(framework: str | None) -> tuple[Any, Sum]:

@@ -1,0 +1,261 @@
+"""Suites of benchmarks: documents, what is missing or stale, processes, tables."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rlgraph.core import NumericalError, SpecError
+from rlgraph.runs import train
+from rlgraph.runs.benchmarks import results, seed
+from rlgraph.runs.benchmarks.results import Judged, SeedResult, State, read_result, result_file, run_place
+from rlgraph.runs.benchmarks.running import run_missing
+from rlgraph.runs.benchmarks.suite import Subject, Suite, read_suite, suite_names
+from rlgraph.runs.benchmarks.tables import suite_markdown
+
+
+@pytest.fixture
+def document(acting_run):
+    document = acting_run(evaluation={"interval": 24, "episodes": 2, "final_episodes": 3, "policy": "last"})
+    return {key: value for key, value in document.items() if key not in ("backend", "seed")}
+
+
+@pytest.fixture
+def subject(document):
+    return Subject("tiny", document, "numpy", False)
+
+
+@pytest.fixture
+def suite(subject):
+    return Suite("small", "A small one.", [(subject, range(1, 3))])
+
+
+def measured(subject, number, mean, **changes):
+    last = None if mean is None else Judged(steps=60, mean=mean, std=0.0, lowest=mean)
+    facts = {"name": subject.name, "document": dict(subject.document), "backend": subject.backend}
+    versions = {"numpy": "2.0"}
+    return SeedResult(**{**facts, "seed": number, "last": last, "versions": versions, **changes})
+
+
+def put(folder, subject, *given):
+    for result in given:
+        results.write_result(result_file(folder, subject, result.seed), result)
+
+
+# Documents.
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_shipped_suites(name):
+    suite = read_suite(name)
+    assert suite.description
+    names = [(subject.name, subject.backend) for subject, _ in suite.subjects]
+    assert len(names) == len(set(names))
+
+
+def test_a_file_names_presets_and_documents(document, tmp_path):
+    (tmp_path / "mine.json").write_text(json.dumps(document))
+    rows = ["ppo/CartPole-v1", {"run": "mine.json", "seeds": 10, "backends": ["numpy"]}]
+    (tmp_path / "suite.json").write_text(json.dumps({"runs": rows, "seeds": 3, "backends": ["torch", "tf"]}))
+    suite = read_suite(tmp_path / "suite.json")
+    assert [(s.name, s.backend, s.compiled, len(n)) for s, n in suite.subjects] == [
+        ("ppo/CartPole-v1", "torch", False, 3),
+        ("ppo/CartPole-v1", "tf", True, 3),
+        ("mine", "numpy", False, 10),
+    ]
+    run = suite.subjects[1][0].run(2)
+    assert (run["backend"], run["seed"], run["agent"]["execution_spec"]) == ("tf", 2, {"compile": True})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"runs": ["ppo/CartPole-v2"]},
+            "there is no preset 'ppo/CartPole-v2'. Did you mean 'ppo/CartPole-v1'",
+        ),
+        ({"runs": []}, r"suite.runs: expected a list"),
+        ({"runs": ["ppo/CartPole-v1"], "seeds": 101}, r"suite.seeds: .*100"),
+        ({"runs": ["mine.json"]}, r"mine.json.seed: the suite says it: leave it out"),
+        ({"run": []}, "suite.run"),
+    ],
+)
+def test_wrong_suites(content, message, document, tmp_path):
+    (tmp_path / "mine.json").write_text(json.dumps({**document, "seed": 3}))
+    (tmp_path / "suite.json").write_text(json.dumps(content))
+    with pytest.raises(SpecError, match=message):
+        read_suite(tmp_path / "suite.json")
+
+
+def test_an_unknown_suite():
+    with pytest.raises(
+        SpecError, match="suite: there is no suite 'clasic_control'. Did you mean 'classic_control'"
+    ):
+        read_suite("clasic_control")
+
+
+def test_an_extra_that_is_not_installed(document, tmp_path, monkeypatch):
+    """It is said before anything is run, with the line that installs it."""
+    monkeypatch.setitem(sys.modules, "ale_py", None)
+    atari = Subject("pong", {**document, "environment": {"type": "atari", "game": "Pong"}}, "numpy", False)
+    with pytest.raises(SpecError, match=r"pong on numpy: .*pip install 'rlgraph-agents\[atari\]'"):
+        run_missing(Suite("games", "", [(atari, [1])]), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_part_of_a_suite(suite):
+    assert [list(numbers) for _, numbers in suite.only(seeds=[2, 9]).subjects] == [[2]]
+    assert suite.only(backends=["numpy"]).subjects
+    with pytest.raises(SpecError, match="backends of the suite, numpy, and seeds from 1 to 2; given tf"):
+        suite.only(backends=["tf"])
+
+
+# Results.
+
+
+def test_results_of_a_changed_document_are_stale(suite, subject, tmp_path):
+    put(tmp_path, subject, measured(subject, 1, 7.0))
+    old = measured(subject, 2, 5.0, document={**subject.document, "steps": 59})
+    put(tmp_path, subject, old)
+    state = State(suite, tmp_path)
+    assert list(state.results[0]) == [1]
+    assert state.missing == state.stale == [(subject, 2)]
+    text = suite_markdown(suite, state)
+    assert "| tiny | NumPy 2.0 | 60 | 7.0 |  | 7.0 | 7.0 |  |" in text
+    assert "Not shown, since the document has changed: tiny on numpy, seed 2." in text
+
+
+def test_tables_show_failures_and_never_average_over_versions(suite, subject, tmp_path):
+    best = Judged(steps=24, mean=9.0, std=0.0, lowest=9.0)
+    put(
+        tmp_path,
+        subject,
+        measured(subject, 1, 7.0, best=best),
+        measured(subject, 2, None, error="NumericalError"),
+    )
+    assert "| tiny | NumPy 2.0 | 60 | 7.0 | failed | 7.0 | 7.0 | 9.0 |" in suite_markdown(
+        suite, State(suite, tmp_path)
+    )
+    put(tmp_path, subject, measured(subject, 2, 1.0, versions={"numpy": "2.1"}))
+    text = suite_markdown(suite, State(suite, tmp_path))
+    assert "| tiny | NumPy 2.0 | 60 | 7.0 |  | 7.0 | 7.0 | 9.0 |" in text
+    assert "| tiny | NumPy 2.1 | 60 |  | 1.0 | 1.0 | 1.0 |  |" in text
+
+
+def test_curves_are_thinned():
+    curve = [(step, float(step)) for step in range(1000)]
+    kept = seed.thinned(curve)
+    assert len(kept) == seed.POINTS and (kept[0], kept[-1]) == (curve[0], curve[-1])
+    assert seed.thinned(curve[:7]) == curve[:7]
+    assert seed.thinned([]) == []
+
+
+# Running.
+
+
+def job(folder, subject, number=1):
+    """The folder of a prepared job."""
+    place = run_place(folder, subject, number)
+    facts = {"name": subject.name, "document": subject.document, "backend": subject.backend, "seed": number}
+    seed.prepare(place, subject.run(number), facts, result_file(folder, subject, number), ())
+    return place
+
+
+def test_a_seed_is_that_of_a_run(subject, tmp_path, undrawn):
+    """The results are those of `train` with the same document and seed; nothing of the run is left."""
+    found = seed.measure(job(tmp_path, subject, 3))
+    run = train(subject.run(3), tmp_path / "run")
+    assert found.last.mean == pytest.approx(run.evaluation.mean, abs=1e-3)
+    assert found.last.steps == found.steps == 60
+    assert found.evaluations == [(e.timesteps, round(e.mean, 3)) for e in run.training.evaluations]
+    assert found.best.steps == 48  # the policy never changes, and the latest of equal ones is kept
+    assert found.versions["numpy"] and found.departures == []
+    assert read_result(result_file(tmp_path, subject, 3)) == found
+    assert not run_place(tmp_path, subject, 3).exists()
+
+
+def test_an_unfinished_seed_goes_on(subject, tmp_path, undrawn):
+    place, after = job(tmp_path, subject), []
+
+    class Killed(BaseException):
+        pass
+
+    def die(worker, metrics):
+        after.append(metrics["timesteps"])
+        if metrics["timesteps"] >= 50:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(subject.run(1), place / seed.RUN, [die])
+    job(tmp_path, subject)  # as the next call of the command does
+    kept = place / seed.RUN / "checkpoints"
+    assert (kept / "step-000000040").exists()
+    resumed = seed.measure(place)
+    whole = seed.measure(job(tmp_path / "other", subject))
+    same = {"seconds": 0.0, "git": None}
+    assert resumed.model_copy(update=same) == whole.model_copy(update=same)
+
+
+@pytest.mark.parametrize("changed", ["document", "versions"])
+def test_an_unfinished_seed_of_something_else_begins_again(changed, subject, tmp_path, monkeypatch):
+    place = job(tmp_path, subject)
+    (place / seed.RUN).mkdir()
+    if changed == "versions":
+        monkeypatch.setattr(seed, "installed_versions", lambda: {"numpy": "1.0"})
+    else:
+        subject = Subject("tiny", {**subject.document, "steps": 61}, "numpy", False)
+    job(tmp_path, subject)
+    assert not (place / seed.RUN).exists()
+
+
+def test_a_failure_is_a_result(subject, tmp_path, monkeypatch):
+    def fail(document, run):
+        raise NumericalError("the loss is not finite")
+
+    monkeypatch.setattr(seed, "train", fail)
+    found = seed.measure(job(tmp_path, subject))
+    assert (found.last, found.error) == (None, "NumericalError: the loss is not finite")
+    assert read_result(result_file(tmp_path, subject, 1)) == found
+
+
+@pytest.mark.slow  # tests/cli/test_benchmark.py runs one, too
+def test_processes_run_what_is_missing(suite, subject, tmp_path):
+    put(tmp_path, subject, measured(subject, 1, 7.0))
+    ended = []
+    assert run_missing(suite, tmp_path, progress=ended.append) == []
+    assert [(each.seed, each.problem, each.left) for each in ended] == [(2, "", 0)]
+    assert ended[0].result.last.steps == 60
+    assert State(suite, tmp_path).missing == []
+    assert run_missing(suite, tmp_path, progress=ended.append) == [] and len(ended) == 1
+
+
+def test_a_process_that_dies_is_no_result(suite, tmp_path, monkeypatch):
+    """Such as one that is killed for its memory; the others are run."""
+    monkeypatch.setattr(seed, "__name__", "rlgraph.no_such_module")
+    failed = run_missing(suite, tmp_path, workers=2)
+    assert [each.seed for each in failed] == [1, 2]
+    assert "the process ended with 1: " in failed[0].problem and "no_such_module" in failed[0].problem
+
+
+@pytest.mark.slow
+def test_a_benchmark_that_is_ended(document, tmp_path):
+    """SIGTERM ends the process of the seed, too; the next call goes on."""
+    (tmp_path / "long.json").write_text(json.dumps({**document, "steps": 10**7}))
+    (tmp_path / "suite.json").write_text(
+        json.dumps({"runs": ["long.json"], "seeds": 1, "backends": ["numpy"]})
+    )
+    command = [sys.executable, "-m", "rlgraph.cli", "benchmark", "suite.json"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
+    place = tmp_path / "benchmarks" / "unfinished" / "long" / "numpy-1"
+    limit = time.monotonic() + 60
+    while not list(place.glob("run/checkpoints/step-*/manifest.json")):
+        assert process.poll() is None and time.monotonic() < limit
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (place / "run" / "checkpoints" / "last").exists()
+    assert json.loads((place / "run" / "result.json").read_text())["outcome"] == "interrupted"
