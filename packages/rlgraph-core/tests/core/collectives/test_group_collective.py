@@ -144,7 +144,9 @@ def test_a_learner_may_leave_while_others_are_still_in_its_last_call():
     sums = together(last_call, *(lambda each=each: each.all_reduce(np.ones(1)) for each in others))[1:]
     assert sums == [np.ones(1)] * 2
     for each in others:
-        assert "learner 0 of 3 is lost: it has left" in together(lambda each=each: each.all_reduce(sums[0]))[0]
+        assert (
+            "learner 0 of 3 is lost: it has left" in together(lambda each=each: each.all_reduce(sums[0]))[0]
+        )
 
 
 def test_a_learner_that_does_not_come_to_a_call_is_named():
