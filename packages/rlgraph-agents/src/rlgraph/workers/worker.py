@@ -81,6 +81,11 @@ class Worker(ABC):
                 "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
                 path="agent",
             )
+        if agent.learner.demonstrations == 0:
+            _log.warning(
+                "%s has no demonstrations, and learns from its own steps only: give learn(updates=N, data=FILE) first",
+                type(agent).__name__,
+            )
         for name, value in (
             ("report_interval", report_interval),
             ("evaluation_episodes", evaluation_episodes),
