@@ -47,7 +47,7 @@ LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
 #: Steps and columns of a batch.
 STEPS, COLUMNS = 4, 8
 #: Seconds until the learners in processes are done.
-LIMIT = 280.0
+LIMIT = 900.0
 
 
 @dataclass(frozen=True)
