@@ -120,8 +120,6 @@ def goal_functions(spec: Any) -> GoalFunctions:
     Raises:
         SpecError: it has no goals, is a vector environment, or cannot be made.
     """
-    if spec is None:
-        raise SpecError("expected an environment, whose compute_reward judges other goals: give env=")
     if is_vector_instance(spec) or is_envpool(spec):
         raise SpecError(
             "expected a single environment or its spec, whose compute_reward judges other goals, given a vector "

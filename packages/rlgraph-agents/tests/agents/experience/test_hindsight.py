@@ -10,7 +10,9 @@ from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.experience.hindsight import CHECKED, Hindsight, HindsightWriter
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.core import InputError, SpecError
-from rlgraph.environments import BitFlip, EnvironmentFault
+from rlgraph.environments import BitFlip, EnvironmentFault, make_vector_env
+from rlgraph.runs.configuration import check
+from rlgraph.runs.training import train
 
 SMALL = {"network_spec": [16], "execution_spec": {"threads": 1}, "seed": 3, "backend": "torch"}
 BITS = 4
@@ -72,8 +74,29 @@ def test_what_it_cannot_be_combined_with_is_refused(options, message):
 
 def test_without_an_environment_nobody_judges_goals():
     env = BitFlip(BITS)
-    with pytest.raises(SpecError, match=r"hindsight_spec: expected an environment.*give env="):
-        DQNAgent(env.state_space, env.action_space, hindsight_spec={}, **SMALL)
+    agent = DQNAgent(env.state_space, env.action_space, hindsight_spec={}, **SMALL)
+    state = env.reset(seed=1)
+    with pytest.raises(InputError, match=r"hindsight_spec: expected an environment.*give env= to the agent"):
+        for _ in range(BITS):
+            agent.observe(state, 0, -1.0, False, state, truncations=True)
+    agent.learn(2 * BITS, env={"type": "bit_flip", "bits": BITS})
+    with pytest.raises(SpecError, match=r"hindsight_spec: expected a single environment or its spec"):
+        DQNAgent(env.state_space, env.action_space, hindsight_spec={}, **SMALL).learn(
+            8, env=make_vector_env({"type": "bit_flip", "bits": BITS}, 2)
+        )
+
+
+def test_documents_of_runs_take_it_and_refuse_environments_without_goals(tmp_path):
+    document = {
+        "agent": {"type": "dqn", "hindsight_spec": {}, "network_spec": [16]},
+        "environment": {"type": "bit_flip", "bits": BITS},
+        "backend": "torch",
+        "steps": 12,
+    }
+    assert train(document, tmp_path / "run").training.timesteps == 12
+    Agent.load(tmp_path / "run", backend="numpy").get_actions(BitFlip(BITS).reset(), use_exploration=False)
+    with pytest.raises(SpecError, match=r"agent\.hindsight_spec: expected an environment with goals"):
+        check({**document, "environment": "CartPole-v1"})
 
 
 def test_replay_shards_are_refused():

@@ -133,7 +133,7 @@ class Experience(ABC):
         """Take what records need of the environment besides its Spaces.
 
         Args:
-            env: the environment, its spec, or None.
+            env: the environment, or its spec; None: nobody knows it yet.
             states: one state, as it gives it.
             seed: root of random numbers.
 

@@ -54,12 +54,14 @@ class Hindsight:
         self._functions: GoalFunctions | None = None
 
     def use_environment(self, env: Any, states: Space, seed: int) -> None:
-        """Take its functions of goals; see `Experience.use_environment`."""
+        """Take its functions of goals, unless another environment gave some; see `Experience.use_environment`."""
+        self._states, self._seed = states, seed
+        if env is None or self._functions is not None:
+            return
         try:
             self._functions = goal_functions(env)
         except SpecError as error:
             raise SpecError(str(error), path=PATH) from error
-        self._states, self._seed = states, seed
 
     def check_suits(self, is_recurrent: bool) -> None:
         """Find out whether a network learns from single steps."""
@@ -84,7 +86,14 @@ class Hindsight:
 
         Args:
             episode: records ``[T, ...]`` in order.
+
+        Raises:
+            InputError: no environment was given, or its rewards are not those of its goals.
         """
+        if self._functions is None:
+            raise InputError(
+                f"{PATH}: expected an environment, whose compute_reward judges other goals: give env= to the agent"
+            )
         steps = len(episode["rewards"])
         self._check(episode, steps)
         chosen = self.draw(steps).ravel()
