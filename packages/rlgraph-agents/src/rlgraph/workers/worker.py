@@ -111,6 +111,7 @@ class Worker(ABC):
                 "expected store_checkpoint= beside it, which writes a checkpoint", path="checkpoint_interval"
             )
         self.agent, self.env_spec = agent, env_spec
+        agent.learner.experience.use_environment(env_spec, agent.state_space, agent.seed)
         self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
         self.report_interval = report_interval
         self.evaluation_interval = evaluation_interval

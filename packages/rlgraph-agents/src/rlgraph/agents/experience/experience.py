@@ -129,6 +129,18 @@ class Experience(ABC):
         """
         return self
 
+    def use_environment(self, env: Any, states: Space, seed: int) -> None:  # noqa: B027  # most kinds need none
+        """Take what records need of the environment besides its Spaces.
+
+        Args:
+            env: the environment, or its spec; None: nobody knows it yet.
+            states: one state, as it gives it.
+            seed: root of random numbers.
+
+        Raises:
+            SpecError: it does not have that.
+        """
+
     @abstractmethod
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         """What a record has besides states and next states."""
