@@ -24,6 +24,7 @@ extensions = [
     "plain_docstrings",
     "real_output",
     "source_pages",
+    "zoo",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",

@@ -220,7 +220,6 @@ def test_the_hint_suits_the_agent(agent, key, hint):
     [
         ("actor-critic", 'It is "a2c" here.'),
         ("single-impala", 'It is "impala" here.'),
-        ("dqfd", "DQfD is not available yet; 'dqn' is the nearest."),
     ],
 )
 def test_agents_of_other_names(name, hint):

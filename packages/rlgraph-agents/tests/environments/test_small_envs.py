@@ -6,6 +6,7 @@ import pytest
 from rlgraph.core import registry
 from rlgraph.core.errors import SpecError
 from rlgraph.environments import (
+    BitFlip,
     DeterministicEnv,
     Environment,
     EnvironmentFault,
@@ -139,7 +140,18 @@ def test_deterministic_random_env():
 
 
 @pytest.mark.parametrize(
-    "name", ["atari", "deterministic", "grid_world", "gym", "openai", "openai_gym", "random", "random_env"]
+    "name",
+    [
+        "atari",
+        "bit_flip",
+        "deterministic",
+        "grid_world",
+        "gym",
+        "openai",
+        "openai_gym",
+        "random",
+        "random_env",
+    ],
 )
 def test_names_in_specs_lead_to_environments(name):
     assert issubclass(registry("rlgraph.environments").load(name), Environment)
@@ -217,6 +229,37 @@ def test_a_part_of_the_states_is_seen():
 def test_errors_of_partial_states(env, observed, said):
     with pytest.raises(SpecError, match=said):
         PartiallyObservedEnv(env, observed)
+
+
+# Goals.
+
+
+def test_bits_are_flipped_until_they_are_those_of_the_goal():
+    env = BitFlip(6)
+    state = env.reset(seed=2)
+    wrong = np.flatnonzero(state["achieved_goal"] != state["desired_goal"])
+    assert 0 < len(wrong) <= 6
+    for i, bit in enumerate(wrong):
+        before, (state, reward, terminated, truncated, info) = state, env.step(int(bit))
+        assert np.flatnonzero(before["observation"] != state["observation"]).tolist() == [bit]
+        assert env.state_space.explain(state, "state") is None
+        is_last = i == len(wrong) - 1
+        assert (reward, terminated, info["is_success"]) == (0.0 if is_last else -1.0, is_last, is_last)
+    assert not truncated or len(wrong) == 6
+    with pytest.raises(EnvironmentFault, match=r"BitFlip: .*call reset"):
+        env.step(0)
+
+
+def test_an_episode_of_bits_has_as_many_steps_as_bits_and_continues_from_its_state():
+    env, other = BitFlip(3), BitFlip(3)
+    env.reset(seed=1)
+    env.step(0)
+    np.testing.assert_equal(other.set_state(env.get_state()), env._observed())
+    for each in (env, other):
+        assert [each.step(action)[2:4] for action in (0, 0)][-1] in [(False, True), (True, True)]
+    np.testing.assert_equal(env.reset(), other.reset())
+    with pytest.raises(SpecError, match=r"BitFlip.bits: expected an integer >= 1, given 0"):
+        BitFlip(0)
 
 
 def quadrant(env, state):

@@ -72,3 +72,11 @@ def test_nothing_to_aggregate():
     for strata in ([], [np.ones(2), np.ones(0)]):
         with pytest.raises(InputError, match="expected runs in every stratum"):
             bootstrap_interval(strata)
+
+
+def test_the_interval_of_another_statistic():
+    """Of the share of ones among many, it is the normal approximation's, 1.96 standard errors."""
+    ones = np.arange(1000) % 4 == 0
+    low, high = bootstrap_interval([ones], statistic=lambda samples, axis: samples.mean(axis))
+    error = 1.96 * np.sqrt(0.25 * 0.75 / 1000)
+    np.testing.assert_allclose([low, high], [0.25 - error, 0.25 + error], atol=0.003)

@@ -11,6 +11,9 @@ import pytest
 from rlgraph.core import NumericalError, SpecError
 from rlgraph.runs import train
 from rlgraph.runs.benchmarks import results, seed
+from rlgraph.runs.benchmarks.pictures import _scores
+from rlgraph.runs.benchmarks.published import published
+from rlgraph.runs.benchmarks.report import write_page
 from rlgraph.runs.benchmarks.results import Judged, SeedResult, State, read_result, result_file, run_place
 from rlgraph.runs.benchmarks.running import run_missing
 from rlgraph.runs.benchmarks.suite import Subject, Suite, read_suite, suite_names
@@ -101,7 +104,7 @@ def test_an_extra_that_is_not_installed(document, tmp_path, monkeypatch):
     """It is said before anything is run, with the line that installs it."""
     monkeypatch.setitem(sys.modules, "ale_py", None)
     atari = Subject("pong", {**document, "environment": {"type": "atari", "game": "Pong"}}, "numpy", False)
-    with pytest.raises(SpecError, match=r"pong on numpy: .*pip install 'rlgraph-agents\[atari\]'"):
+    with pytest.raises(SpecError, match=r'pong on numpy: .*pip install "rlgraph-agents\[atari\]\"'):
         run_missing(Suite("games", "", [(atari, [1])]), tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -259,3 +262,42 @@ def test_a_benchmark_that_is_ended(document, tmp_path):
     assert process.returncode == 130
     assert (place / "run" / "checkpoints" / "last").exists()
     assert json.loads((place / "run" / "result.json").read_text())["outcome"] == "interrupted"
+
+
+# Pages.
+
+
+def test_a_page_has_what_others_published_and_pictures(document, tmp_path):
+    document = {**document, "environment": "CartPole-v1", "agent": {"type": "dqn"}}
+    subject = Subject("dqn/CartPole-v1", document, "numpy", False)
+    suite = Suite("poles", "Poles.", [(subject, [1, 2])])
+    put(
+        tmp_path,
+        subject,
+        measured(subject, 1, 500.0, evaluations=[(30, 100.0), (60, 500.0)]),
+        measured(subject, 2, 261.5, evaluations=[(30, 90.0), (60, 300.0)]),
+    )
+    page = write_page(suite, tmp_path)
+    text = page.read_text()
+    assert "## CartPole-v1" in text
+    assert "| dqn/CartPole-v1 | NumPy 2.0 | 60 | 500.0 | 261.5 | 380.8 | 380.8 |  |" in text
+    assert "| dqn | *RL Baselines3 Zoo* | *50,000* |  |  | *500* |  |  |" in text
+    assert "[CleanRL](https://" in text and "Tianshou" not in text
+    for name in ("poles_curves.png", "poles_profiles.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG") and f"]({name})" in text
+
+
+def test_scores_of_profiles(subject):
+    """0 is a random policy's return, and a run that failed has it; 1 is a published one."""
+    _, high = published().scales["CartPole-v1"]
+    document = {**subject.document, "environment": "CartPole-v1"}
+    given = [measured(subject, seed, mean, document=document) for seed, mean in ((1, high), (2, None))]
+    given.append(measured(subject, 1, 5.0))  # of an environment without a scale
+    assert _scores(given) == {"dqn": {"CartPole-v1": [1.0, 0.0]}}
+
+
+def test_all_published_scores_have_a_source_and_a_scale():
+    for environment, agents in published().scores.items():
+        low, high = published().scales[environment]
+        assert low < high
+        assert {score.source for scores in agents.values() for score in scores} <= published().sources.keys()

@@ -152,7 +152,9 @@ def test_an_algorithm_without_a_search_space(document, tmp_path):
         tune({**document, "agent": {"type": "random"}}, tmp_path, 1)
 
 
-@pytest.mark.parametrize("agent", ["a2c", "c51", "dqn", "impala", "iql", "ppo", "qr_dqn", "sac", "td3"])
+@pytest.mark.parametrize(
+    "agent", ["a2c", "c51", "dqfd", "dqn", "impala", "iql", "ppo", "qr_dqn", "sac", "td3"]
+)
 def test_what_algorithms_declare(agent, document, tmp_path, made_up):
     """Every choice is an option that the agent takes."""
     seen = made_up(lambda agent: 1.0)

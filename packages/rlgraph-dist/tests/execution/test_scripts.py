@@ -32,6 +32,12 @@ def test_ppo_pendulum(run):
     assert printed.startswith("256 steps, 2 updates, mean return -")
 
 
+@pytest.mark.slow
+def test_two_learners(capsys):
+    runpy.run_path(str(SCRIPTS / "two_learners.py"))["main"](512)
+    assert "mean return " in capsys.readouterr().out
+
+
 def test_an_address_without_ray(run, capsys):
     with pytest.raises(SystemExit, match="2"):
         run("apex_pong", {}, "--address", "auto")

@@ -7,6 +7,7 @@ from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.apex import ApexAgent
 from rlgraph.agents.behaviour_cloning import BehaviourCloningAgent
 from rlgraph.agents.c51 import C51Agent
+from rlgraph.agents.dqfd import DQFDAgent
 from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.replay import Replay
@@ -29,6 +30,7 @@ __all__ = [
     "ApexAgent",
     "BehaviourCloningAgent",
     "C51Agent",
+    "DQFDAgent",
     "DQNAgent",
     "Experience",
     "IMPALAAgent",

@@ -127,6 +127,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
             normalize_states=normalize_states,
             scale_rewards=scale_rewards,
             previous_action_and_reward=previous_action_and_reward,
+            env=env,
             **options,
         )
         #: The group of learners that this agent is one of; None: it is alone.

@@ -11,7 +11,7 @@ from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.nothing import Nothing
 from rlgraph.agents.masked_states import OBSERVATION, MaskedStates, as_bools
 from rlgraph.agents.previous_steps import PREVIOUS, PreviousSteps
-from rlgraph.components import DictPreprocessorStack, PreprocessorStack
+from rlgraph.components import DemonstrationReplay, DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
@@ -68,6 +68,8 @@ class AgentGraph(Component):
         #: Where `update_from_memory` draws records; None: there is none.
         self.memory: Any = experience.memory
         self._is_prioritized = experience.is_prioritized
+        #: Whether what data sets bring stays in the memory.
+        self.keeps_demonstrations = isinstance(self.memory, DemonstrationReplay)
         if self._is_prioritized and not self.takes("update", "importance_weights"):
             raise SpecError(
                 f"expected 'replay_memory': update of {type(algorithm).__name__} takes no importance_weights",
@@ -80,6 +82,7 @@ class AgentGraph(Component):
         given = (algorithm, preprocessor, self.memory, self.sequences, self.normalize, self.scale_rewards)
         parts = [part for part in given if part is not None]
         off |= set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
+        off |= set() if self.keeps_demonstrations else {"get_number_of_demonstrations"}
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if "update" in algorithm.api_methods() else {"update"}
         off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
@@ -349,6 +352,11 @@ class AgentGraph(Component):
         return self.memory.get_size()
 
     @rlgraph_api
+    def get_number_of_demonstrations(self) -> Any:
+        """The number of demonstrations in the memory, []."""
+        return self.memory.get_number_of_demonstrations()
+
+    @rlgraph_api
     def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
         """One update on ``num_records`` [] records of the memory; priorities go back to it."""
         memory = self.memory
@@ -368,7 +376,8 @@ class AgentGraph(Component):
             given = self._of_sequences(records, weights)
             weights = given["weights"]
         if self.scale_rewards is not None:
-            given["rewards"] = self.scale_rewards.normalize(given["rewards"])
+            scaled = self.scale_rewards.normalize
+            given |= {name: scaled(given[name]) for name in self.experience.reward_fields}
         named = self._times(method, time_percentage)
         if self.takes(method, "importance_weights"):
             named["importance_weights"] = weights
@@ -380,14 +389,16 @@ class AgentGraph(Component):
 
     def _of_steps(self, records: Any, beginnings: Any) -> dict[str, Any]:
         """What an algorithm learns from, of transitions or rollouts."""
-        observations, next_observations = (self.observed(records[name]) for name in ("states", "next_states"))
+        observed = {
+            name.replace("states", "observations"): self.observed(records[name])
+            for name in self.experience.state_fields
+        }
         if beginnings is not None:
-            observations |= {
+            observed["observations"] |= {
                 "internal_states": beginnings,
                 "resets": records["begins"],
             }
-        given = {name: records[name] for name in self.fields if name != "begins"}
-        given |= {"observations": observations, "next_observations": next_observations}
+        given = {name: records[name] for name in self.fields if name != "begins"} | observed
         if self.discount is not None and "discounts" not in self.fields:
             given["discounts"] = self._same_discount(records["rewards"])
         return given

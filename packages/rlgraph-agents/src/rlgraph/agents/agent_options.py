@@ -34,13 +34,14 @@ def make_parts(
     normalize_states: bool | Sequence[str] = False,
     scale_rewards: bool = False,
     previous_action_and_reward: bool = False,
+    env: Any = None,
     **options: Any,
 ) -> tuple[ActorSpec, Experience, ExecutionSpec]:
     """What the actors of an agent are built from, what it learns from, and how its executor runs.
 
     Args:
         algorithm: its class.
-        state_space, action_space, preprocessing_spec, execution_spec, seed, acting: see `Agent`.
+        state_space, action_space, preprocessing_spec, execution_spec, seed, acting, env: see `Agent`.
         action_mask, normalize_states, scale_rewards, previous_action_and_reward: see `Agent`.
         options: of the algorithm and its experience.
 
@@ -52,6 +53,7 @@ def make_parts(
     options = _from_update_spec(options, own)
     experience = kind.make({name: value for name, value in options.items() if name in experienced})
     execution = _execution(execution_spec, seed, acting)
+    experience.use_environment(env, state_space, execution.seed)
     spec = ActorSpec(
         algorithm,
         state_space.to_spec(),
@@ -85,7 +87,6 @@ def check_options(
     action_space: Space,
     *,
     backend: str | None = None,
-    env: Any = None,
     **options: Any,
 ) -> ActorSpec:
     """Check the options of an agent without building an executor; what its actors are built from.

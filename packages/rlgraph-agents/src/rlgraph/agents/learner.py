@@ -182,6 +182,17 @@ class Learner:
             if self.statistics is not None:
                 self.statistics.add(step, DATA)
 
+    @property
+    def demonstrations(self) -> int | None:
+        """The demonstrations in the memory; None: it does not keep them."""
+        if not self.graph.keeps_demonstrations:
+            return None
+        return int(self.executor.execute("get_number_of_demonstrations"))
+
+    def insert_data(self, records: Mapping[str, Any]) -> None:
+        """Put records of steps that were made elsewhere into the memory."""
+        self.executor.program("insert_records")(self.experience.as_data(records))
+
     def update_if_due(self) -> dict[str, float] | None:
         """The updates that the steps have made due; the last one's results, None if none was."""
         results = None
@@ -280,6 +291,7 @@ class Learner:
     def _writer(self, actor: int) -> Writer:
         if actor not in self._writers:
             insert = None if self.graph.memory is None else self.executor.program("insert_records")
+            insert = self.insert_data if actor == DATA else insert
             self._writers[actor] = self.experience.make_writer(insert, self.spec.dtype)
         return self._writers[actor]
 

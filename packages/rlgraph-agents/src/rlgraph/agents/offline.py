@@ -30,7 +30,7 @@ def import_steps(agent: Agent, observations: Any) -> int:
             return _import_data_set(agent, observations)
     records = agent._batches.records_of_steps(observations)
     with agent._observing:
-        agent.executor.program("insert_records")(records)
+        agent.learner.insert_data(records)
     return len(records["rewards"])
 
 
@@ -51,10 +51,12 @@ def _import_data_set(agent: Agent, place: str | Path) -> int:
     episodes = reader.read(place)
     lengths = [len(episode.rewards) for episode in episodes]
     steps, room, needed = sum(lengths), learner.experience.room, learner.experience.room_for(lengths)
-    if needed > room:
+    held = learner.demonstrations or 0
+    if needed + held > room:
+        besides = f", {held} of them demonstrations that it has" if held else ""
         raise InputError(
-            f"{place}: the data set has {steps} steps, and the memory keeps {room}: give memory_spec "
-            f'{{"capacity": {needed}}}, or a part of the files'
+            f"{place}: the data set has {steps} steps, and the memory keeps {room}{besides}: give memory_spec "
+            f'{{"capacity": {needed + held}}}, or a part of the files'
         )
     actor = agent.new_actor(learns=True)
     for episode in episodes:

@@ -98,6 +98,15 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "replay_buffer_config": "memory_spec",
         "alpha": "memory_spec.alpha",
         "beta": "memory_spec.beta",
+        # goals
+        "hindsight_spec": (
+            "Other goals make steps those of another policy: take an agent that learns from a memory of them, such as "
+            "dqn, sac or td3."
+        ),
+        "her": "hindsight_spec",
+        "replay_buffer_class": "hindsight_spec",
+        "n_sampled_goal": "hindsight_spec.goals",
+        "goal_selection_strategy": "hindsight_spec.strategy",
         # when to learn
         "batch_size": ("update_spec.batch_size", "num_minibatches"),
         "train_batch_size": "update_spec.batch_size",
@@ -158,6 +167,14 @@ IN_UPDATES: OtherNames = MappingProxyType(
         "max_timesteps": "The run has the number of steps: leave it out.",
         "sync_interval": "The targets of this agent follow with every update: leave it out.",
         "sync_tau": "The targets of this agent follow with every update: give the agent's option tau.",
+    }
+)
+
+#: Key -> its place in ``hindsight_spec``.
+IN_HINDSIGHT: OtherNames = MappingProxyType(
+    {
+        **dict.fromkeys(("n_sampled_goal", "k", "replay_k"), "goals"),
+        **dict.fromkeys(("goal_selection_strategy", "type"), "strategy"),
     }
 )
 

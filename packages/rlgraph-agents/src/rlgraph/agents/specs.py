@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 from types import UnionType
-from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from rlgraph.agents.other_names import IN_UPDATES
+from rlgraph.agents.other_names import IN_HINDSIGHT, IN_UPDATES
 from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 from rlgraph.core.specs.argument_types import expectation
 from rlgraph.core.specs.spec_paths import join_parts, locate, record
@@ -45,6 +45,20 @@ class UpdateSpec(Spec):
     update_interval: int = Field(default=4, ge=1, description="steps between two rounds of updates")
     update_steps: int = Field(default=1, ge=1, description="updates of one round")
     batch_size: int = Field(default=64, ge=1, le=MAX_BATCH, description="records of one update")
+
+
+class HindsightSpec(Spec):
+    """Which goals an agent puts into records in place of those that were desired."""
+
+    other_names: ClassVar[OtherNames] = IN_HINDSIGHT
+
+    strategy: Literal["future", "final", "episode"] = Field(
+        default="future",
+        description="where the new goals were achieved: after the step, at the end of its episode, or anywhere in it",
+    )
+    goals: int | None = Field(
+        default=None, ge=1, le=100, description="new goals of each step; default: 4, of 'final' 1"
+    )
 
 
 def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) -> S:

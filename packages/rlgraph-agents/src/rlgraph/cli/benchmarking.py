@@ -48,25 +48,25 @@ def benchmark(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
     list_only: Annotated[
-        bool, typer.Option("--list", help="Only say what is missing, and what is stale.")
+        bool, typer.Option("--list", help="Run nothing: say what is missing, and what is stale.")
     ] = False,
+    report: Annotated[bool, typer.Option("--report", help="Run nothing: write the page.")] = False,
 ) -> int:
-    """Run what is missing of a suite, and write tables of all its results."""
+    """Run what is missing of a suite, and write a page with tables and curves of all its results."""
+    from rlgraph.runs.benchmarks.report import write_page
     from rlgraph.runs.benchmarks.results import State
     from rlgraph.runs.benchmarks.running import run_missing
     from rlgraph.runs.benchmarks.suite import read_suite
-    from rlgraph.runs.benchmarks.tables import suite_markdown
 
     whole = read_suite(suite)
     chosen = whole.only(seeds or (), backend or ())
-    failed = [] if list_only else run_missing(chosen, folder, workers=workers, progress=_say)
-    state = State(chosen, folder)
     if list_only:
+        state = State(chosen, folder)
         output.result(_listing(chosen, state), _data(folder, state), wrap=False)
         return ExitCode.DONE
-    page = folder / f"{whole.name}.md"
-    page.write_text(suite_markdown(whole, State(whole, folder)), encoding="utf-8")
-    output.result(f"wrote {page}", {**_data(folder, state), "page": page}, wrap=False)
+    failed = [] if report else run_missing(chosen, folder, workers=workers, progress=_say)
+    page = write_page(whole, folder)
+    output.result(f"wrote {page}", {**_data(folder, State(chosen, folder)), "page": page}, wrap=False)
     return ExitCode.RUN_FAILED if failed else ExitCode.DONE
 
 

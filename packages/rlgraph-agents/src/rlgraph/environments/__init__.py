@@ -1,6 +1,7 @@
 """Environments: the contract, adapters, built-in environments and vector environments."""
 
 from rlgraph.environments.atari import AtariEnv
+from rlgraph.environments.bit_flip import BitFlip
 from rlgraph.environments.check_environment import Finding, check_environment
 from rlgraph.environments.deterministic_env import DeterministicEnv
 from rlgraph.environments.environment import Environment, environment_seed
@@ -24,6 +25,7 @@ from rlgraph.environments.vector_env import VectorEnv
 
 __all__ = [
     "AtariEnv",
+    "BitFlip",
     "DeterministicEnv",
     "EnvPoolVectorEnv",
     "Environment",

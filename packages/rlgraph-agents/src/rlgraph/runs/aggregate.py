@@ -7,7 +7,7 @@ its interval when the runs are resampled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,12 +40,18 @@ def interquartile_mean(scores: Array, axis: int = 0) -> Array:
 
 
 def bootstrap_interval(
-    strata: Sequence[Array], *, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+    strata: Sequence[Array],
+    *,
+    statistic: Callable[..., Array] = interquartile_mean,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> tuple[Array, Array]:
-    """Percentile interval of the interquartile mean of all scores, with runs resampled within their stratum.
+    """Percentile interval of a statistic of all scores, with runs resampled within their stratum.
 
     Args:
         strata: one array per task, ``[runs]`` or ``[runs, points]``; runs of different tasks are never exchanged.
+        statistic: of scores ``[..., n, ...]``, given the axis to reduce as ``axis=``.
         confidence: share of the resamples inside the interval.
         resamples: number of resamples.
         seed: seed of the resampling.
@@ -70,7 +76,7 @@ def bootstrap_interval(
         samples = np.concatenate(
             [column[rows, point] for column, rows in zip(columns, drawn, strict=True)], axis=1
         )
-        ends.append(np.percentile(interquartile_mean(samples, axis=1), (tail, 100.0 - tail)))
+        ends.append(np.percentile(statistic(samples, axis=1), (tail, 100.0 - tail)))
     low, high = np.transpose(ends)
     shape = np.shape(strata[0])[1:]
     return low.reshape(shape), high.reshape(shape)

@@ -19,12 +19,13 @@ COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#b
 COLUMNS = 3
 
 
-def draw_comparison(comparison: Comparison, file: Path) -> None:
+def draw_comparison(comparison: Comparison, file: Path, each_run: bool = False) -> None:
     """Draw the interquartile mean of every group with its 95 % band over environment steps.
 
     Args:
         comparison: result of `rlgraph.runs.compare`.
         file: the PNG, SVG or PDF to write.
+        each_run: draw a thin line for each run, too.
     """
     panels: dict[str, list[Group]] = {}
     for group in comparison.groups:
@@ -40,6 +41,8 @@ def draw_comparison(comparison: Comparison, file: Path) -> None:
         for group in groups:
             label = labels[group.name]
             _draw(axes, group, label, colours[label])
+            for run in group.runs if each_run else ():
+                axes.plot(*run.metrics[comparison.metric], color=colours[label], linewidth=0.5, alpha=0.5)
         axes.set(xlabel="environment steps", title=environment)
         axes.set_ylabel(AXES.get(comparison.metric, comparison.metric))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))

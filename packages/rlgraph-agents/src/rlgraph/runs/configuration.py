@@ -218,13 +218,12 @@ def _collect(faults: list[Fault | str], make: Any) -> Any:
 
 
 def _spaces(environment: Any, faults: list[Fault | str]) -> dict[str, Any]:
-    """State and action Space of the environment; if it is wrong, placeholders to check the agent with."""
-    found = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
+    """The environment with its Spaces; if it is wrong, Spaces in place of it to check the agent with."""
     if isinstance(environment, str | Mapping):
         spaces = _collect(faults, lambda: environment_spaces(environment))
         if spaces is not None:
-            found = dict(zip(found, spaces, strict=True))
-    return found
+            return {"env": environment, "state_space": spaces[0], "action_space": spaces[1]}
+    return {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
 
 
 def _write_out(resolved: dict[str, Any], parts: list[str], arguments: Mapping[str, Any]) -> None:

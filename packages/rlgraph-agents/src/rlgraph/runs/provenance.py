@@ -11,7 +11,18 @@ from importlib.metadata import PackageNotFoundError, distributions, version
 from typing import Any
 
 #: Third-party packages whose version can affect a run.
-THIRD_PARTIES = ("numpy", "gymnasium", "torch", "tensorflow", "jax", "ray", "ale-py", "envpool")
+THIRD_PARTIES = (
+    "numpy",
+    "gymnasium",
+    "torch",
+    "tensorflow",
+    "jax",
+    "ray",
+    "ale-py",
+    "envpool",
+    "box2d",
+    "mujoco",
+)
 
 
 def installed_versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.offline import update_offline
-from rlgraph.core import SpecError
+from rlgraph.core import InputError, SpecError
 from rlgraph.environments.interrupts import Interruption, interruptible
 from rlgraph.workers.results import TrainingResult
 
@@ -32,6 +32,11 @@ def learn_offline(
     number = _checked_updates(agent, updates, data, other)
     if data is not None:
         agent.import_observations(data)
+    elif not int(agent.call_api_method("get_memory_size")):
+        raise InputError(
+            "learn: the memory is empty: give data=, the file or folder of a data set "
+            "(rlgraph.workers.record_data_set writes them), or call import_observations first"
+        )
     begin, before, interrupted = time.perf_counter(), agent.updates, False
     with interruptible():
         try:

@@ -81,6 +81,11 @@ class Worker(ABC):
                 "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
                 path="agent",
             )
+        if agent.learner.demonstrations == 0:
+            _log.warning(
+                "%s has no demonstrations, and learns from its own steps only: give learn(updates=N, data=FILE) first",
+                type(agent).__name__,
+            )
         for name, value in (
             ("report_interval", report_interval),
             ("evaluation_episodes", evaluation_episodes),
@@ -106,6 +111,7 @@ class Worker(ABC):
                 "expected store_checkpoint= beside it, which writes a checkpoint", path="checkpoint_interval"
             )
         self.agent, self.env_spec = agent, env_spec
+        agent.learner.experience.use_environment(env_spec, agent.state_space, agent.seed)
         self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
         self.report_interval = report_interval
         self.evaluation_interval = evaluation_interval

@@ -49,6 +49,10 @@ class TestC51(OnOneBackend):
     options: ClassVar[dict[str, Any]] = {**options_of(ONE_BACKEND), "num_atoms": 21, "low": 0.0, "high": 6.0}
 
 
+class TestDQFD(OnOneBackend):
+    agent = "dqfd"
+
+
 class TestDQN(OnOneBackend):
     agent = "dqn"
 

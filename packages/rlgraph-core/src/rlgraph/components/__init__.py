@@ -85,6 +85,7 @@ from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
+from rlgraph.components.memories.demonstration_replay import DemonstrationReplay
 from rlgraph.components.memories.fifo_queue import FIFOQueue
 from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
@@ -177,6 +178,7 @@ __all__ = [
     "ConvertType",
     "DQFDLoss",
     "DQNLoss",
+    "DemonstrationReplay",
     "Dense",
     "DeterministicPolicy",
     "DictPreprocessorStack",

@@ -64,7 +64,6 @@ KNOWN_DISTRIBUTIONS = {
 OTHER_NAMES = {
     "rlgraph.agents": {
         "actorcritic": '"a2c"',
-        "dqfd": "DQfD is not available yet; 'dqn' is the nearest.",
         "singleimpala": '"impala"',
     },
     "rlgraph.components": {

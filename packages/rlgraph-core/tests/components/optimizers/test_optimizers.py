@@ -301,6 +301,19 @@ def test_limits_and_statistics(kind, limit, shared, trainer):
             np.testing.assert_allclose(w, expected, rtol=0, atol=2e-6)
 
 
+def test_l2_penalty(trainer):
+    """Its gradient comes after the limit: that of ``0.1 * sum(w ** 2) / 2``."""
+    steep = [np.full(w.shape, 5.0) for w in START.values()]
+    made = built(SGD(1.0, clip_grad_value=2.0, l2_penalty=0.1), trainer)
+    made.execute("learn", *steep)
+    assert_weights(made, [w - 2.0 - 0.1 * w for w in START.values()])
+    made = built(Adam(0.1, clip_grad_value=2.0, l2_penalty=0.1, **MOMENTS), trainer)
+    made.execute("learn", *steep)
+    assert_weights(made, [w + adam(w, [2.0 + 0.1 * w], []) for w in START.values()])
+    with pytest.raises(SpecError, match="optimizer.l2_penalty: expected a number >= 0, given -1"):
+        Adam(l2_penalty=-1)
+
+
 class StepsFirst(Learner):
     @rlgraph_api
     def look(self, bias, weights, other):

@@ -47,6 +47,15 @@ class Endless(Connected):
         self.is_over.set()
 
 
+class Unequal(Endless):
+    """Learner 0 has its sum at once, the others have theirs later."""
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        if self.rank and self.is_over.wait(0.5):
+            raise ValueError("aborted")
+        return array
+
+
 class Stuck(Connected):
     """Learner 0 waits for ever for the others to start, and learner 1 is lost then."""
 
@@ -123,6 +132,21 @@ def test_learner_0_is_named_by_those_that_remain():
     first.close()
     for text in together(*(lambda each=each: each.all_reduce(np.ones(2)) for each in others)):
         assert "learner 0 of 3 is lost: it has left the group" in text
+
+
+def test_a_learner_may_leave_while_others_are_still_in_its_last_call():
+    first, *others = group(3, kind=Unequal)
+
+    def last_call() -> None:
+        first.all_reduce(np.ones(1))
+        first.close()
+
+    sums = together(last_call, *(lambda each=each: each.all_reduce(np.ones(1)) for each in others))[1:]
+    assert sums == [np.ones(1)] * 2
+    for each in others:
+        assert (
+            "learner 0 of 3 is lost: it has left" in together(lambda each=each: each.all_reduce(sums[0]))[0]
+        )
 
 
 def test_a_learner_that_does_not_come_to_a_call_is_named():

@@ -36,6 +36,7 @@ def adam_apply(
         gradients = self.clipped(ops, gradients)
     else:
         gradients = clip(gradients, self.clip_grad_norm)
+    gradients = self.penalized(variables, gradients)
     power1, power2 = self.beta1**steps, self.beta2**steps
     # The fused step adds epsilon before the bias correction, Algorithm 1 of the paper after it.
     epsilon = self.epsilon * tf.sqrt(1.0 - power2)

@@ -50,6 +50,7 @@ def kernel(self: Any, ops: Any, rule: Rule) -> Callable[..., None] | None:
             gradients = self.clipped(ops, gradients)
         else:
             gradients = clip(gradients, max_norm)
+        gradients = self.penalized(variables, gradients)
         # The first moment of a dead unit shrinks by `beta1` a step to a denormal number, which makes every later step
         # slow: up to 30 % of the moments in a trained network. Zero is as good.
         flushed = flushes_denormals()

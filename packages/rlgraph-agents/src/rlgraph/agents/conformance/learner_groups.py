@@ -24,12 +24,16 @@ from rlgraph.agents.agent_options import make_parts
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.apex import Apex
 from rlgraph.agents.behaviour_cloning import BehaviourCloning
+from rlgraph.agents.c51 import C51
 from rlgraph.agents.dqn import DQN
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.impala import IMPALA
+from rlgraph.agents.iql import IQL
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO
+from rlgraph.agents.qr_dqn import QRDQN
 from rlgraph.agents.sac import SAC
+from rlgraph.agents.td3 import TD3
 from rlgraph.components import IterativeOptimization
 from rlgraph.core import Collective
 from rlgraph.core.collectives.place import Place, make_collective
@@ -43,7 +47,7 @@ LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
 #: Steps and columns of a batch.
 STEPS, COLUMNS = 4, 8
 #: Seconds until the learners in processes are done.
-LIMIT = 280.0
+LIMIT = 900.0
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,14 @@ CASES = {
         {"non_finite": "skip"},
     ),
     "dqn-masks": Case(DQN, CATEGORY, states=MASKED),
+    "c51": Case(C51, CATEGORY, {"memory_spec": {"type": "prioritized_replay", "capacity": 100}}),
+    "qr-dqn": Case(QRDQN, CATEGORY),
     "apex": Case(Apex, CATEGORY),
     "sac": Case(SAC, MOVES),
     "sac-discrete": Case(SAC, CATEGORY),
     "sac-statistics": Case(SAC, MOVES, _STATISTICS),
+    "td3": Case(TD3, MOVES),
+    "iql": Case(IQL, MOVES),
     "impala": Case(IMPALA, CATEGORY, {"average_time_steps": False}),
     "bc": Case(BehaviourCloning, CATEGORY),
 }

@@ -30,10 +30,15 @@ class Demonstrations(Replay):
         super().__init__(memory_spec=memory_spec, update_spec=update_spec)
 
     def suited_to(self, is_recurrent: bool) -> Replay:
-        if is_recurrent:
-            raise SpecError(
-                "expected layers without memory: demonstrations are learned from step by step; take frame stacks, "
-                "preprocessing_spec: [{'type': 'sequence', 'sequence_length': 4}]",
-                path="network_spec",
-            )
+        refuse_recurrence(is_recurrent)
         return super().suited_to(is_recurrent)
+
+
+def refuse_recurrence(is_recurrent: bool) -> None:
+    """Raise `SpecError` if networks are recurrent."""
+    if is_recurrent:
+        raise SpecError(
+            "expected layers without memory: demonstrations are learned from step by step; take frame stacks, "
+            "preprocessing_spec: [{'type': 'sequence', 'sequence_length': 4}]",
+            path="network_spec",
+        )

@@ -94,6 +94,8 @@ class Experience(ABC):
         remembered: the Spaces of what acting remembers for the algorithm, by name; set by the root component.
         batch_options: names of further fields of external batches.
         sequences: what turns records of the memory that are sequences into items; None: they are items.
+        state_fields: the fields of a record that are states; the algorithm gets each as observations.
+        reward_fields: the fields of a record that are rewards, or sums of these.
     """
 
     learns: bool = True
@@ -111,6 +113,8 @@ class Experience(ABC):
     remembered: Mapping[str, Space] = MappingProxyType({})
     batch_options: tuple[str, ...] = ()
     sequences: Any = None
+    state_fields: tuple[str, ...] = ("states", "next_states")
+    reward_fields: tuple[str, ...] = ("rewards",)
 
     @classmethod
     def of(cls, *shared: str, **defaults: Any) -> ExperienceKind:
@@ -124,6 +128,18 @@ class Experience(ABC):
             SpecError: it does not suit them, or suits only them.
         """
         return self
+
+    def use_environment(self, env: Any, states: Space, seed: int) -> None:  # noqa: B027  # most kinds need none
+        """Take what records need of the environment besides its Spaces.
+
+        Args:
+            env: the environment, or its spec; None: nobody knows it yet.
+            states: one state, as it gives it.
+            seed: root of random numbers.
+
+        Raises:
+            SpecError: it does not have that.
+        """
 
     @abstractmethod
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
@@ -146,6 +162,10 @@ class Experience(ABC):
             insert: puts ``records`` into the memory; None: there is none.
             dtype: of weights.
         """
+
+    def as_data(self, records: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Records of steps that were made elsewhere, as the memory keeps them."""
+        return records
 
     @abstractmethod
     def take_due(self, steps: int) -> int:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.experience.experience import Experience, Writer
+from rlgraph.agents.experience.hindsight import Hindsight, HindsightWriter
 from rlgraph.agents.experience.n_step import NStepWindows, n_step_transitions
 from rlgraph.agents.experience.sequence_indices import fragment_ends
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.specs import UpdateSpec, parse_spec
+from rlgraph.agents.specs import HindsightSpec, UpdateSpec, parse_spec
 from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory, SequenceReplay
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.core import InputError, SpecError
@@ -33,6 +34,8 @@ class Replay(Experience):
         memory_spec: the memory, e.g. ``{"type": "prioritized_replay", "capacity": 50000}``; default: `replay_memory` of
             10,000 steps, for recurrent networks `sequence_replay` of as many.
         update_spec: when to learn; see `UpdateSpec`.
+        hindsight_spec: of environments with goals: each step is also kept with goals that its episode achieved; see
+            `HindsightSpec`. ``{}``: with four that it achieved later.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class Replay(Experience):
         n_step: int = 1,
         memory_spec: ComponentSpec = None,
         update_spec: UpdateSpec | Mapping[str, Any] | None = None,
+        hindsight_spec: HindsightSpec | Mapping[str, Any] | None = None,
     ):
         if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
             raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
@@ -54,7 +58,8 @@ class Replay(Experience):
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
         self.learns, self.batch_size = self.updates.do_updates, self.updates.batch_size
         self.steps_per_update = self.updates.update_interval / self.updates.update_steps
-        self.inserts_steps = n_step == 1
+        self.hindsight = None if hindsight_spec is None else Hindsight(hindsight_spec, n_step)
+        self.inserts_steps = n_step == 1 and self.hindsight is None
         self.batch_options = ("discounts",) * (n_step > 1) + ("importance_weights",) * self.is_prioritized
         self._next_update = max(self.updates.steps_before_update, self.updates.update_interval)
 
@@ -71,18 +76,31 @@ class Replay(Experience):
                 path="memory_spec.type",
             )
         self.room = self.memory.capacity  # type: ignore[attr-defined]
+        if self.hindsight is not None:
+            self.hindsight.check_suits(is_recurrent)
+            self.room //= 1 + self.hindsight.goals
         if not isinstance(self.memory, SequenceReplay):
             return self
         from rlgraph.agents.experience.sequences import Sequences  # it is a kind of replay
 
         return Sequences(self.memory, discount=self.discount, n_step=self.n_step, update_spec=self.updates)
 
+    def use_environment(self, env: Any, states: Space, seed: int) -> None:
+        if self.hindsight is not None:
+            self.hindsight.use_environment(env, states, seed)
+
     def options_of_shard(self, count: int) -> dict[str, Any]:
         """The options of a replay that keeps one of `count` parts of what this one keeps.
 
         Raises:
-            SpecError: the memory was given as an object, of which there is one.
+            SpecError: the memory was given as an object, of which there is one, or records get other goals.
         """
+        if self.hindsight is not None:
+            raise SpecError(
+                "expected none with replay shards: they have no environment, whose compute_reward judges other goals; "
+                "take the executor sync_batch",
+                path="hindsight_spec",
+            )
         given = {"type": self._memory_spec} if isinstance(self._memory_spec, str) else self._memory_spec or {}
         if not isinstance(given, Mapping):
             raise SpecError(
@@ -96,6 +114,8 @@ class Replay(Experience):
 
     def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
         assert beginnings is None
+        if self.hindsight is not None:
+            self.hindsight.check_seen(states)
         fields = {"states": states, "next_states": states, "actions": actions}
         fields |= {"rewards": FloatBox(), "terminals": BoolBox()}
         if self.n_step > 1:
@@ -108,7 +128,14 @@ class Replay(Experience):
 
     def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> Writer:
         assert insert is not None
-        return ReplayWriter(self, insert, dtype)
+        writer = ReplayWriter(self, insert, dtype)
+        return (
+            writer if self.hindsight is None else HindsightWriter(self.hindsight, writer, insert, self.room)
+        )
+
+    def make_windows(self, dtype: str) -> NStepWindows | None:
+        """What sums up rewards; None: each step is a transition."""
+        return NStepWindows(self.n_step, self.discount, dtype) if self.n_step > 1 else None
 
     def take_due(self, steps: int) -> int:
         if not self.learns or steps < self._next_update:
@@ -133,10 +160,13 @@ class Replay(Experience):
         return columns
 
     def counters(self) -> dict[str, Any]:
-        return {"next_update": self._next_update}
+        episodes = {} if self.hindsight is None else {"hindsight_episodes": self.hindsight.episodes}
+        return {"next_update": self._next_update, **episodes}
 
     def set_counters(self, counters: Mapping[str, Any]) -> None:
         self._next_update = int(counters["next_update"])
+        if self.hindsight is not None:
+            self.hindsight.episodes = int(counters.get("hindsight_episodes", 0))
 
 
 class ReplayWriter:
@@ -150,7 +180,7 @@ class ReplayWriter:
 
     def __init__(self, replay: Replay, insert: Callable[..., Any], dtype: str):
         self._insert = insert
-        self._windows = NStepWindows(replay.n_step, replay.discount, dtype) if replay.n_step > 1 else None
+        self._windows = replay.make_windows(dtype)
 
     def add(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
         """Take in a step of `slots`, one per row; None: of all in order."""

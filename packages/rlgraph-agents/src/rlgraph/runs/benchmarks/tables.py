@@ -1,24 +1,29 @@
-"""Tables of results as Markdown: every seed, failures too."""
+"""The page of a suite as Markdown: every seed of every document, failures too, beside what others published."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rlgraph.runs.aggregate import interquartile_mean
+from rlgraph.runs.benchmarks.published import Score, published
 from rlgraph.runs.benchmarks.results import SeedResult, State
 from rlgraph.runs.benchmarks.suite import Subject, Suite
+from rlgraph.runs.recorded_run import environment_name
 
 #: Backend -> its title, and the package that computes.
 BACKENDS = {"torch": ("PyTorch", "torch"), "tf": ("TensorFlow", "tensorflow"), "numpy": ("NumPy", "numpy")}
+PROTOCOL = """\
+Each figure is the mean return of a seed's last policy over {episodes} new episodes, acting greedily. *IQM* is the
+interquartile mean of the seeds. *Best* is the mean of the seeds' best policies of the evaluations during training,
+over as many new episodes. A seed that failed is in the table, but in no mean."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Seeds of a subject with the same versions of what computes; seeds of others are another row.
+    """Seeds of a subject with the same version of what computes; seeds of others are another row.
 
     Attributes:
         title: the backend with its version, as ``PyTorch 2.13.0``.
@@ -29,9 +34,14 @@ class Row:
     results: Mapping[int, SeedResult]
 
     @property
-    def means(self) -> list[float]:
+    def means(self) -> np.ndarray:
         """Of the last policies, without failures."""
-        return [result.last.mean for result in self.results.values() if result.last is not None]
+        return np.array([result.last.mean for result in self.results.values() if result.last is not None])
+
+    @property
+    def bests(self) -> np.ndarray:
+        """Of the best policies of the evaluations."""
+        return np.array([result.best.mean for result in self.results.values() if result.best is not None])
 
 
 def rows_of(results: Iterable[SeedResult]) -> list[Row]:
@@ -49,45 +59,73 @@ def title_of(result: SeedResult) -> str:
     return " ".join(filter(None, (title, version))) + (", compiled" if result.compiled else "")
 
 
-def suite_markdown(suite: Suite, state: State) -> str:
-    """The page of a suite: a table of every seed, and what is missing or stale."""
-    seeds = sorted({seed for _, numbers in suite.subjects for seed in numbers})
-    lines = [f"# {suite.name}", "", suite.description, "", PROTOCOL, ""]
-    lines += _table(
-        ("run", "backend", "steps", *map(str, seeds), "mean", "IQM", "best"), _suite_rows(suite, state, seeds)
-    )
-    lines += [f"\n{line}" for line in remaining(state)]
-    return "\n".join([*lines, ""])
+def suite_markdown(suite: Suite, state: State, pictures: Mapping[str, str] | None = None) -> str:
+    """The page of a suite.
+
+    Args:
+        suite: the suite.
+        state: its results.
+        pictures: titles and files of the pictures that the page shows.
+    """
+    episodes = {subject.document["evaluation"]["final_episodes"] for subject, _ in suite.subjects}
+    lines = [f"# {suite.name}", "", suite.description, ""]
+    lines += [PROTOCOL.format(episodes=" or ".join(map(str, sorted(episodes)))), ""]
+    for environment in dict.fromkeys(_environment(subject) for subject, _ in suite.subjects):
+        rows = list(_rows(suite, state, environment))
+        if rows:
+            lines += [f"## {environment}", "", *rows, ""]
+    for title, file in (pictures or {}).items():
+        lines += [f"## {title}", "", f"![{title}]({file})", ""]
+    lines += [line for text in (*remaining(state), *_sources(suite)) for line in (text, "")]
+    return "\n".join(lines)
 
 
-PROTOCOL = (
-    "Each figure is the mean return of the last policy over new episodes, acting greedily; *best* is the mean over "
-    "seeds of the same for the best policy of the evaluations during training. *IQM* is the interquartile mean."
-)
+def _environment(subject: Subject) -> str:
+    return environment_name(subject.document["environment"])
 
 
-def _suite_rows(suite: Suite, state: State, seeds: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    for number, (subject, _) in enumerate(suite.subjects):
-        for row in rows_of(state.results[number].values()):
-            cells = [cell(row.results.get(seed)) for seed in seeds]
-            yield (subject.name, row.title, f"{subject.document['steps']:,}", *cells, *summary(row))
+def _rows(suite: Suite, state: State, environment: str) -> Iterator[str]:
+    """The lines of the table of an environment; none without results."""
+    ours = [
+        (subject, list(seeds), rows_of(state.results[number].values()))
+        for number, (subject, seeds) in enumerate(suite.subjects)
+        if _environment(subject) == environment
+    ]
+    seeds = sorted({seed for _, numbers, rows in ours if rows for seed in numbers})
+    if not seeds:
+        return
+    yield _line(["run", "by", "steps", *map(str, seeds), "mean", "IQM", "best"])
+    yield _line(["---"] * (len(seeds) + 6))
+    compared = set()
+    for subject, _, rows in ours:
+        agent = subject.document["agent"]["type"]
+        for row in rows:
+            cells = [_cell(row.results.get(seed)) for seed in seeds]
+            yield _line([subject.name, row.title, f"{subject.document['steps']:,}", *cells, *_summary(row)])
+        for score in published().of(environment, agent) if rows and agent not in compared else ():
+            blank = [""] * len(seeds)
+            title = published().sources[score.source].title
+            yield _line([agent, f"*{title}*", f"*{score.steps:,}*", *blank, f"*{_published(score)}*", "", ""])
+        compared.add(agent)
 
 
-def cell(result: SeedResult | None) -> str:
+def _published(score: Score) -> str:
+    return f"{score.mean:g}" + ("" if score.std is None else f" ± {score.std:g}")
+
+
+def _cell(result: SeedResult | None) -> str:
     """The mean of the last policy; ``failed`` for a run that failed."""
     if result is None:
         return ""
     return "failed" if result.last is None else f"{result.last.mean:.1f}"
 
 
-def summary(row: Row) -> tuple[str, str, str]:
+def _summary(row: Row) -> list[str]:
     """Mean and interquartile mean of the seeds, and the mean of their best policies; of those that did not fail."""
-    means = row.means
-    bests = [result.best.mean for result in row.results.values() if result.best is not None]
-    if not means:
-        return "", "", ""
-    best = f"{np.mean(bests):.1f}" if bests else ""
-    return f"{np.mean(means):.1f}", f"{interquartile_mean(np.array(means)):.1f}", best
+    if not len(row.means):
+        return ["", "", ""]
+    best = f"{row.bests.mean():.1f}" if len(row.bests) else ""
+    return [f"{row.means.mean():.1f}", f"{interquartile_mean(row.means):.1f}", best]
 
 
 def remaining(state: State) -> Iterator[str]:
@@ -109,5 +147,21 @@ def _named(pairs: Iterable[tuple[Subject, int]]) -> str:
     )
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)]
+def _sources(suite: Suite) -> Iterator[str]:
+    """What the lines of others are."""
+    used = {
+        score.source
+        for subject, _ in suite.subjects
+        for score in published().of(_environment(subject), subject.document["agent"]["type"])
+    }
+    texts = [
+        f"[{source.title}]({source.page}) ({source.protocol})"
+        for key, source in published().sources.items()
+        if key in used
+    ]
+    if texts:
+        yield f"Lines in italics are what others published for the agent: {', '.join(texts)}."
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

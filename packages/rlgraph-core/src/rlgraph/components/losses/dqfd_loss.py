@@ -14,47 +14,37 @@ from rlgraph.spaces import Space
 
 
 class DQFDLoss(DQNLoss):
-    """`DQNLoss` plus a large margin between the expert's actions and all others (Hester et al., 2018).
+    """One-step, n-step and large-margin losses of deep Q-learning from demonstrations (Hester et al., 2018).
 
-    ``J_DQ + supervised_weight * J_E``, https://arxiv.org/abs/1704.03732, section 4. The paper's n-step loss is the same
-    with n-step rewards and `discounts`; its L2 loss belongs to the optimizer. For a container action the
-    margin losses of the parts are averaged.
+    ``J_DQ + n_step_weight * J_n + supervised_weight * J_E``, https://arxiv.org/abs/1704.03732, section 4; the L2 loss
+    is the optimizer's `l2_penalty`. For a container action the margin losses of the parts are averaged.
 
     Args:
         expert_margin: the margin by which the expert's action must exceed the others.
         supervised_weight: weight of the margin loss.
-        discount, double_q, huber_loss, action_space, shared_container_action_target, td_aggregation: as of `DQNLoss`.
+        n_step_weight: weight of the n-step loss.
+        discount, double_q, huber_loss, action_space, shared_container_action_target, td_aggregation, value_rescaling:
+            as of `DQNLoss`.
         scope: name among its siblings.
 
     Raises:
         SpecError: a margin or weight below 0, or as `DQNLoss`.
     """
 
+    item_arguments = (*DQNLoss.item_arguments, "n_step_rewards", "n_step_terminals", "n_step_discounts")
+
     def __init__(
         self,
         expert_margin: float = 0.8,
         supervised_weight: float = 1.0,
-        discount: float = 0.99,
-        double_q: bool = True,
-        huber_loss: bool = False,
-        action_space: Space | None = None,
-        shared_container_action_target: bool = False,
-        td_aggregation: str = "mean_loss",
+        n_step_weight: float = 1.0,
         scope: str = "dqfd-loss",
         **kwargs: Any,
     ):
         self.expert_margin = check_number(expert_margin, f"{scope}.expert_margin", least=0)
         self.supervised_weight = check_number(supervised_weight, f"{scope}.supervised_weight", least=0)
-        super().__init__(
-            discount,
-            double_q,
-            huber_loss,
-            action_space,
-            shared_container_action_target,
-            td_aggregation,
-            scope=scope,
-            **kwargs,
-        )
+        self.n_step_weight = check_number(n_step_weight, f"{scope}.n_step_weight", least=0)
+        super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
@@ -75,22 +65,60 @@ class DQFDLoss(DQNLoss):
         expert_margins: Any = None,
         apply_demo_loss: Any = None,
         discounts: Any = None,
+        n_step_rewards: Any = None,
+        n_step_terminals: Any = None,
+        n_step_q_next: Any = None,
+        n_step_q_next_target: Any = None,
+        n_step_discounts: Any = None,
     ) -> Any:
-        """The loss per item [B]; arguments as of `DQNLoss.loss`, and
+        """``{"loss", "td_loss", "margin_loss", "n_step_loss"}``, each ``[B]``; arguments as of `DQNLoss.loss`, and
 
         Args:
             expert_margins: a margin for each item [B], or one []; default: `expert_margin`.
             apply_demo_loss: whether an item is a demonstration [B], or all are [], bool; default: all are. Others have
                 no margin loss.
+            n_step_rewards, n_step_terminals, n_step_q_next, n_step_q_next_target, n_step_discounts: the same of the
+                states n steps later; None: there is no n-step loss.
         """
-        per_item = self._loss(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)[1]
-        return self._with_margin(per_item, q_values, actions, expert_margins, apply_demo_loss)
+        td = self._loss(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)[1]
+        margin = self._margin_loss(q_values, actions, expert_margins, apply_demo_loss)
+        if n_step_rewards is None:
+            return {"loss": self._total(td, margin), "td_loss": td, "margin_loss": margin}
+        later = (n_step_rewards, n_step_terminals, n_step_q_next, n_step_q_next_target, n_step_discounts)
+        n_step = self._loss(q_values, actions, *later)[1]
+        total = self._total(td, margin, n_step)
+        return {"loss": total, "td_loss": td, "margin_loss": margin, "n_step_loss": n_step}
+
+    @rlgraph_api
+    def get_td_errors(
+        self,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        expert_margins: Any = None,
+        apply_demo_loss: Any = None,
+        discounts: Any = None,
+        n_step_rewards: Any = None,
+        n_step_terminals: Any = None,
+        n_step_q_next: Any = None,
+        n_step_q_next_target: Any = None,
+        n_step_discounts: Any = None,
+    ) -> Any:
+        """The size of the one-step TD error per item [B]; arguments as of `loss_per_item`."""
+        return self._sizes(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+
+    @graph_fn
+    def _total(self, ops: Any, td: Any, margin: Any, n_step: Any = None) -> Any:
+        total = td + self.supervised_weight * margin
+        return total if n_step is None else total + self.n_step_weight * n_step
 
     @graph_fn(flatten_ops={"q_values", "actions"})
-    def _with_margin(
+    def _margin_loss(
         self,
         ops: Any,
-        per_item: Any,
         q_values: Mapping[str, Any],
         actions: Mapping[str, Any],
         expert_margins: Any = None,
@@ -104,6 +132,4 @@ class DQFDLoss(DQNLoss):
             taken = ops.astype(actions[path], "int64")
             losses.append(flat(ops, large_margin_loss(ops, values, taken, margin)))
         supervised = ops.mean(ops.concat(losses, axis=1), axis=1)
-        if apply_demo_loss is not None:
-            supervised = ops.where(apply_demo_loss, supervised, 0.0)
-        return per_item + self.supervised_weight * supervised
+        return supervised if apply_demo_loss is None else ops.where(apply_demo_loss, supervised, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.components.common.argument_checks import check_flag, check_number
 from rlgraph.components.losses.action_value_checks import check_action_values, check_is_one_integer
@@ -50,7 +50,7 @@ class DQNLoss(LossFunction):
         SpecError: a discount outside [0, 1], or an unknown aggregation.
     """
 
-    item_arguments = ("rewards", "terminals", "discounts")
+    item_arguments: ClassVar[tuple[str, ...]] = ("rewards", "terminals", "discounts")
     part_arguments = ("q_values",)
 
     def __init__(

@@ -121,12 +121,8 @@ class Memory(Component):
 
     def write(self, records: Any) -> tuple[int, int]:
         """Write `records` at the cursor and advance it; return their first index and their number."""
-        fields = list(records.values()) if self.flat else [_part(records, keys) for keys in self.keys]
+        fields = self.fields_of(records)
         count = len(fields[0])
-        for values in fields:
-            if len(values) != count:
-                shown = ", ".join(f"{path}: {len(v)}" for path, v in zip(self.paths, fields, strict=True))
-                raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
         if self.stacks:
             return self._write_with_frames(dict(zip(self.paths, fields, strict=True)), count)
         cursor: Any = self.cursor
@@ -134,6 +130,20 @@ class Memory(Component):
         self._write_rows(fields, index, count)
         cursor[0], cursor[1] = (index + count) % self.capacity, min(size + count, self.capacity)
         return index, count
+
+    def fields_of(self, records: Any) -> list[Any]:
+        """The leaves of `records`, of one length.
+
+        Raises:
+            RLGraphError: their lengths differ.
+        """
+        fields = list(records.values()) if self.flat else [_part(records, keys) for keys in self.keys]
+        count = len(fields[0])
+        for values in fields:
+            if len(values) != count:
+                shown = ", ".join(f"{path}: {len(v)}" for path, v in zip(self.paths, fields, strict=True))
+                raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
+        return fields
 
     def writer_of_one(self) -> Callable[..., bool] | None:
         """`write` of a single record, given as its fields, if a fast writer exists (see `record_writer`)."""

@@ -203,7 +203,7 @@ class PrioritizedReplay(Memory):
     @graph_fn(returns=0, host=True, spaces=_updated)
     def _update(self, indices: np.ndarray, errors: np.ndarray) -> None:
         priorities = np.abs(errors, dtype=np.float64)
-        priorities += self.epsilon
+        priorities += self.epsilon_of(indices)
         priorities **= self.alpha
         largest: Any = self.largest
         highest = float(priorities.max(initial=0.0))
@@ -216,10 +216,18 @@ class PrioritizedReplay(Memory):
         if self.stacks:  # a record may have been removed early since it was drawn
             size = int(self.cursor[1])  # type: ignore[index]
             priorities[(indices - self.oldest()) % self.capacity >= size] = 0.0
+        self.set_priorities(indices, priorities)
+        largest[0] = max(float(largest[0]), highest)
+
+    def epsilon_of(self, indices: np.ndarray) -> Any:
+        """What is added to the errors of the records at ``indices [N]``: a number, or ``[N]``."""
+        return self.epsilon
+
+    def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
+        """Set the priorities, with alpha applied, of the records at ``indices [N]``; for host functions only."""
         self.tree.set(indices, priorities)
         if self.max_weight_of == "memory":
             self.minima.set(indices, np.where(priorities > 0.0, priorities, np.inf))
-        largest[0] = max(float(largest[0]), highest)
 
     def _checked(self, indices: np.ndarray) -> np.ndarray:
         """``indices [N]`` as int64, checked to be of present or former records."""

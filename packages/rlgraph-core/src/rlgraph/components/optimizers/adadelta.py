@@ -42,7 +42,7 @@ class Adadelta(Optimizer):
     def _apply(
         self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
     ) -> None:
-        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
         means = zip(self.mean_squares, self.mean_square_updates, strict=True)
         for variable, gradient, (square, update) in zip(variables, gradients, means, strict=True):
             new_variable, new_square, new_update = adadelta(

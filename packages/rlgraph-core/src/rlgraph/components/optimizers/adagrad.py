@@ -45,7 +45,7 @@ class Adagrad(Optimizer):
     def _apply(
         self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
     ) -> None:
-        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
         for variable, gradient, accumulator in zip(variables, gradients, self.accumulators, strict=True):
             new_variable, new_accumulator = adagrad(ops, variable, gradient, accumulator, rate, self.epsilon)
             self.write(ops, finite, accumulator, new_accumulator)

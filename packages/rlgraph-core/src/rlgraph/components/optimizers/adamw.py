@@ -37,7 +37,7 @@ class AdamW(Adam):
     def _apply(
         self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
     ) -> None:
-        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
         step = ops.read(self.steps) + 1.0
         self.write(ops, finite, self.steps, step)
         moments = zip(self.first_moments, self.second_moments, strict=True)

@@ -44,7 +44,7 @@ class Nadam(Adam):
     def _apply(
         self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
     ) -> None:
-        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
         step = ops.read(self.steps) + 1.0
         self.write(ops, finite, self.steps, step)
         product = ops.read(self.momentum_product) * nadam_momentum(step, self.beta1, self.momentum_decay)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rlgraph.components.common.argument_checks import check_limit
+from rlgraph.components.common.argument_checks import check_limit, check_number
 from rlgraph.components.common.schedules import check_time_percentage
 from rlgraph.components.optimizers.argument_checks import read_learning_rate
 from rlgraph.core import (
@@ -48,6 +48,8 @@ class Optimizer(Component):
         non_finite: what to do if a gradient holds NaN or infinity. ``"ignore"``: no check, so the variables become NaN;
             free of cost. ``"skip"``: variables and slots do not change, and the variable ``skipped`` counts the step.
             ``"error"``: the same, and a `NumericalError` names component and variable.
+        l2_penalty: `l2_penalty` times half the square of each element is added to the loss, after the limits on
+            gradients; biases too.
         scope: name among its siblings.
     """
 
@@ -60,6 +62,7 @@ class Optimizer(Component):
         clip_grad_norm_per_variable: float | None = None,
         clip_grad_value: float | None = None,
         non_finite: str = "ignore",
+        l2_penalty: float = 0.0,
         scope: str = "optimizer",
         **kwargs: Any,
     ):
@@ -81,6 +84,7 @@ class Optimizer(Component):
                 path=scope,
             )
         self.non_finite = non_finite
+        self.l2_penalty = check_number(l2_penalty, f"{scope}.l2_penalty", least=0)
         super().__init__(scope=scope, **kwargs)
 
     @classmethod
@@ -212,10 +216,19 @@ class Optimizer(Component):
 
     # Plain functions on tensors.
 
-    def prepared(self, ops: Any, gradients: Sequence[Any], learning_rate: Any) -> tuple[Sequence[Any], Any]:
-        """The inputs of a rule: (gradients, learning rate), clipped and filled in."""
+    def prepared(
+        self, ops: Any, variables: Sequence[Any], gradients: Sequence[Any], learning_rate: Any
+    ) -> tuple[Sequence[Any], Any]:
+        """The inputs of a rule: (gradients, learning rate), clipped, with the penalty, and filled in."""
         rate = self.learning_rate.value(0.0) if learning_rate is None else learning_rate
-        return self.clipped(ops, gradients), rate
+        return self.penalized(variables, self.clipped(ops, gradients)), rate
+
+    def penalized(self, variables: Sequence[Any], gradients: Sequence[Any]) -> Sequence[Any]:
+        """Clipped gradients with those of the penalty."""
+        if not self.l2_penalty:
+            return gradients
+        pairs = zip(gradients, variables, strict=True)
+        return [gradient + self.l2_penalty * variable for gradient, variable in pairs]
 
     def write(self, ops: Any, finite: Any, target: Any, value: Any) -> None:
         """Write `value` into the variable or block `target` unless `finite` is false."""

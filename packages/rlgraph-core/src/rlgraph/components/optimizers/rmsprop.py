@@ -53,7 +53,7 @@ class RMSProp(Optimizer):
     def _apply(
         self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
     ) -> None:
-        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
         slots = zip(
             self.mean_squares,
             repeat(None) if self.means is None else self.means,

@@ -44,7 +44,7 @@ class SGD(Optimizer):
     def _apply(
         self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
     ) -> None:
-        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
         if not self.momentum:
             for variable, gradient in zip(variables, gradients, strict=True):
                 self.write(ops, finite, variable, sgd(ops, variable, gradient, rate))

@@ -263,19 +263,19 @@ class Membership:
 
     def _listen(self, other: int, line: _Line) -> None:
         """Read what learner `other` sends, until it leaves or is lost."""
-        why = "its process has ended"
+        why, calls = "its process has ended", 0
         try:
             while True:
                 kind, message = line.receive()
                 if kind == _LEAVE:
-                    why = message.decode() or LEFT
+                    why, calls = json.loads(message)
                     break
                 self._hear(other, kind, message)
         except OSError:
             pass
         except (ValueError, TypeError, LookupError, struct.error):
             why = "what it sent is no message of a learner"
-        self._lose(other, why)
+        self._lose(other, why, calls)
 
     def _hear(self, other: int, kind: bytes, message: bytes) -> None:
         if kind == _GATHER and self.rank == 0:
@@ -290,8 +290,7 @@ class Membership:
                 if rank in range(self.size) and rank != self.rank:
                     self.beats[rank] = Beat(calls, waited, now, does)
         elif kind == _LOST:
-            rank, why = json.loads(message)
-            self._lose(rank, why)
+            self._lose(*json.loads(message))
 
     def _beat(self) -> None:
         while not self._is_closed:
@@ -317,9 +316,16 @@ class Membership:
             with suppress(OSError):  # who listens there finds out
                 line.send(kind, message)
 
-    def _lose(self, rank: int, why: str) -> None:
-        """The first learner that is lost ends the group; learner 0 tells the others."""
-        tell = partial(self._send_all, _LOST, json.dumps([rank, why]).encode()) if self.rank == 0 else None
+    def _lose(self, rank: int, why: str, calls: int) -> None:
+        """The first learner that is lost ends the group; learner 0 tells the others.
+
+        One that has left has done its part of `calls` calls: the last of them may end here.
+        """
+        own = self.calls
+        while self.began is not None and self.calls == own <= calls and not self.fault:
+            time.sleep(1e-3)
+        lost = json.dumps([rank, why, calls]).encode()
+        tell = partial(self._send_all, _LOST, lost) if self.rank == 0 else None
         self._end(f"learner {rank} of {self.size} is lost: {why}", rank, tell)
 
     def _end(self, fault: str, lost: int | None = None, tell: Callable[[], None] | None = None) -> None:
@@ -392,7 +398,8 @@ class Membership:
         """Leave; the others are told why."""
         if not self._is_closed:
             self._is_closed = True
-            self._send_all(_LEAVE, why.encode())
+            left = [why, 0] if why else [LEFT, self.calls]
+            self._send_all(_LEAVE, json.dumps(left).encode())
             for line in self._lines.values():
                 line.close()
 

@@ -9,6 +9,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gradient": {
         "on the host": (
             "constant_noise",
+            "demonstration_replay",
             "environment_stepper",
             "gaussian_noise",
             "fifo_queue",
@@ -110,7 +111,13 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "sgd",
             "synchronizer",
         ),
-        "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer", "sequence_replay"),
+        "keeps records": (
+            "demonstration_replay",
+            "prioritized_replay",
+            "replay_memory",
+            "ring_buffer",
+            "sequence_replay",
+        ),
         "steps are a part of each record": ("replayed_sequences",),
         "any arrays of known sizes": ("staging_area",),
         "one number": ("entropy_temperature",),

@@ -86,6 +86,18 @@ CASES: dict[str, Case] = {
         supervised_weight=0.5,
         huber_loss=True,
     ),
+    "dqfd_loss_n_step": _demonstrations(
+        {
+            **LOSS_SPACES,
+            **{
+                f"n_step_{name}": LOSS_SPACES[name]
+                for name in ("rewards", "terminals", "q_next", "q_next_target")
+            },
+            "n_step_discounts": PER_ITEM,
+            "weights": PER_ITEM,
+        },
+        n_step_weight=0.5,
+    ),
     "dqfd_loss_parts": _demonstrations(
         {**PART_LOSS_SPACES, "expert_margins": PER_ITEM, "apply_demo_loss": BoolBox()}, action_space=PARTS
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components import (
+    DemonstrationReplay,
     FIFOQueue,
     PrioritizedReplay,
     ReplayedSequences,
@@ -57,6 +58,17 @@ CASES: dict[str, Case] = {
             "reopen",
             "insert_records",
         ),
+    ),
+    "demonstration_replay": Case(
+        lambda: DemonstrationReplay(6 * BATCH, beta=[0.4, 1.0]),
+        {
+            "records": Dict(demonstrations=BoolBox(), action=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+            "time_percentage": FloatBox(0.0, 1.0),
+            "indices": IntBox(BATCH, add_batch_rank=True),
+            "errors": FloatBox(add_batch_rank=True),
+        },
+        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
     ),
     "prioritized_replay": Case(
         lambda: PrioritizedReplay(7, beta=[0.4, 1.0]),

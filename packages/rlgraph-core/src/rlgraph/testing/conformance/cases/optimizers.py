@@ -89,6 +89,7 @@ CASES: dict[str, Case] = {
     "adam_clipped": _case(Adam, 0.05, clip_grad_norm=0.1),
     "adam_clipped_per_variable": _watched(clip_grad_norm_per_variable=0.1),
     "adam_clipped_by_value": _watched(clip_grad_value=0.01),
+    "adam_l2_penalty": _case(Adam, 0.05, l2_penalty=0.1, clip_grad_norm=0.1),
     "adam_error": _case(Adam, 0.05, non_finite="error"),
     "adam_scheduled": _scheduled(Adam, clip_grad_norm=1.0),
     "adam_skip": _case(Adam, 0.05, non_finite="skip", clip_grad_norm=0.1),

@@ -1,0 +1,111 @@
+"""Pictures of a suite: curves with every seed, and performance profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from rlgraph.runs.aggregate import bootstrap_interval
+from rlgraph.runs.benchmarks.published import published
+from rlgraph.runs.benchmarks.results import SeedResult, State
+from rlgraph.runs.compare import compare
+from rlgraph.runs.comparison_picture import COLOURS, draw_comparison
+from rlgraph.runs.configuration_differences import configuration
+from rlgraph.runs.recorded_run import RecordedRun, environment_name
+
+#: Scores at which a profile is drawn.
+TAUS = np.linspace(0.0, 1.2, 121)
+
+
+def draw_curves(state: State, file: Path) -> bool:
+    """Draw the evaluations of all seeds, and the interquartile mean of each agent with its 95 % band.
+
+    Returns:
+        Whether there is something to draw.
+    """
+    runs = [_as_run(result) for result in _results(state) if result.evaluations and result.last is not None]
+    if runs:
+        backend = ("backend",) if len({run.backend for run in runs}) > 1 else ()
+        draw_comparison(compare(runs, by=("label", "environment", *backend)), file, each_run=True)
+    return bool(runs)
+
+
+def draw_profiles(state: State, file: Path) -> bool:
+    """Draw the share of runs that reach each score, per agent, with 95 % bands.
+
+    Agarwal et al. (2021), https://arxiv.org/abs/2108.13264, figure 3. A score is 0 for a random policy, and 1 for a
+    published one.
+
+    Returns:
+        Whether there is something to draw.
+    """
+    scores = _scores(_results(state))
+    if not scores:
+        return False
+    figure = Figure(figsize=(7.0, 4.3), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)  # needs no window system
+    axes = figure.add_subplot()
+    for (label, tasks), colour in zip(sorted(scores.items()), cycle(COLOURS), strict=False):
+        strata = [np.greater_equal(np.array(task)[:, None], TAUS) for task in tasks.values()]
+        low, high = bootstrap_interval(strata, statistic=_share)
+        share = np.concatenate(strata).mean(axis=0)
+        text = (
+            f"{label} ({len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {sum(map(len, strata))} runs)"
+        )
+        axes.plot(TAUS, share, color=colour, label=text, linewidth=1.5)
+        axes.fill_between(TAUS, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.set(
+        xlabel="score: 0 random, 1 published",
+        ylabel="share of runs at or above the score",
+        ylim=(-0.02, 1.02),
+    )
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    figure.savefig(file)
+    return True
+
+
+def _share(samples: np.ndarray, axis: int = 0) -> np.ndarray:
+    return np.asarray(samples.mean(axis))
+
+
+def _results(state: State) -> Iterable[SeedResult]:
+    return [result for results in state.results.values() for result in results.values()]
+
+
+def _scores(results: Iterable[SeedResult]) -> dict[str, dict[str, list[float]]]:
+    """Agent and backend -> environment -> scores of its runs; a run that failed has that of a random policy."""
+    scores: dict[str, dict[str, list[float]]] = {}
+    backends = {result.backend for result in results}
+    for result in results:
+        environment = environment_name(result.document["environment"])
+        if environment in published().scales:
+            low, high = published().scales[environment]
+            agent = result.document["agent"]["type"]
+            label = agent if len(backends) == 1 else f"{agent}, {result.backend}"
+            mean = low if result.last is None else result.last.mean
+            scores.setdefault(label, {}).setdefault(environment, []).append((mean - low) / (high - low))
+    return scores
+
+
+def _as_run(result: SeedResult) -> RecordedRun:
+    steps, values = np.array(result.evaluations).T
+    agent = result.document["agent"]["type"]
+    return RecordedRun(
+        folder=Path(f"{result.name} seed {result.seed}"),
+        label=agent,
+        agent=agent,
+        environment=environment_name(result.document["environment"]),
+        backend=result.backend,
+        seed=result.seed,
+        steps=result.document["steps"],
+        finished=True,
+        configuration=configuration(result.document, result.backend),
+        metrics={"evaluation_return": (steps, values)},
+    )

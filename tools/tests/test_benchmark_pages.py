@@ -1,0 +1,61 @@
+"""The pages of benchmarks and the table of presets show what the files of results say."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx")
+from zoo import BENCHMARKS, zoo_markdown
+
+from rlgraph.agents.presets import presets_of
+from rlgraph.core import registry
+from rlgraph.runs.benchmarks.report import pictures_of
+from rlgraph.runs.benchmarks.results import State, read_result, result_file
+from rlgraph.runs.benchmarks.suite import Subject, read_suite, suite_names
+from rlgraph.runs.benchmarks.tables import suite_markdown
+
+FILES = sorted(BENCHMARKS.glob("*/**/*.json"))
+
+
+def cells(text: str, first: str) -> list[str]:
+    """Those of the first line of a table that begins with a text."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| {first} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_a_page_shows_the_results(name: str) -> None:
+    """After new results: `rlgraph benchmark SUITE --report --folder docs/benchmarks`."""
+    suite, page = read_suite(name), BENCHMARKS / f"{name}.md"
+    state = State(suite, BENCHMARKS)
+    if not any(state.results.values()):
+        assert not page.exists()
+        return
+    assert page.read_text(encoding="utf-8") == suite_markdown(suite, state, pictures_of(suite, BENCHMARKS))
+
+
+@pytest.mark.parametrize("file", FILES, ids=[str(file.relative_to(BENCHMARKS)) for file in FILES])
+def test_a_result_can_be_repeated(file: Path) -> None:
+    """It is of a commit, and lies where its subject says."""
+    result = read_result(file)
+    assert result is not None and result.git is not None and not result.git["dirty"]
+    subject = Subject(result.name, result.document, result.backend, result.compiled)
+    assert result_file(BENCHMARKS, subject, result.seed) == file
+
+
+def test_the_table_of_presets() -> None:
+    text = zoo_markdown()
+    presets = [preset for agent in registry("rlgraph.agents").names() for preset in presets_of(agent)]
+    assert sum(line.startswith("| `") for line in text.splitlines()) == len(presets)
+    for preset in presets:
+        given = [json.loads(file.read_text()) for file in (BENCHMARKS / preset.name).glob("torch-*.json")]
+        means = sorted(each["last"]["mean"] for each in given if each["document"] == preset.document)
+        cut = len(means) // 4
+        middle = means[cut : len(means) - cut]
+        shown = cells(text, f"`{preset.name}`")[-2:]
+        if means:
+            assert shown == [str(len(means)), f"{statistics.fmean(middle):.1f}"]
