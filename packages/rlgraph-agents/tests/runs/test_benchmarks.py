@@ -9,7 +9,7 @@ import time
 import pytest
 
 from rlgraph.core import NumericalError, SpecError
-from rlgraph.runs import train
+from rlgraph.runs import RunFolderError, train
 from rlgraph.runs.benchmarks import results, seed
 from rlgraph.runs.benchmarks.pictures import _scores
 from rlgraph.runs.benchmarks.published import published
@@ -18,6 +18,7 @@ from rlgraph.runs.benchmarks.results import Judged, SeedResult, State, read_resu
 from rlgraph.runs.benchmarks.running import run_missing
 from rlgraph.runs.benchmarks.suite import Subject, Suite, read_suite, suite_names
 from rlgraph.runs.benchmarks.tables import suite_markdown
+from rlgraph.runs.run_lock import run_lock
 
 
 @pytest.fixture
@@ -148,6 +149,15 @@ def test_tables_show_failures_and_never_average_over_versions(suite, subject, tm
     assert "| tiny | NumPy 2.1 | 60 |  | 1.0 | 1.0 | 1.0 |  |" in text
 
 
+@pytest.mark.parametrize("content", ['{"name": "tiny"', '{"name": "tiny"}', "[]"])
+def test_a_damaged_file_is_named(content, suite, subject, tmp_path):
+    file = result_file(tmp_path, subject, 1)
+    file.parent.mkdir(parents=True)
+    file.write_text(content)
+    with pytest.raises((RunFolderError, SpecError), match=str(file)):
+        State(suite, tmp_path)
+
+
 def test_curves_are_thinned():
     curve = [(step, float(step)) for step in range(1000)]
     kept = seed.thinned(curve)
@@ -178,6 +188,26 @@ def test_a_seed_is_that_of_a_run(subject, tmp_path, undrawn):
     assert found.versions["numpy"] and found.departures == []
     assert read_result(result_file(tmp_path, subject, 3)) == found
     assert not run_place(tmp_path, subject, 3).exists()
+
+
+@pytest.mark.parametrize("policy", ["last", "best"])
+def test_the_last_and_the_best_policy_are_judged(policy, acting_run, tmp_path, undrawn):
+    """Whichever the document ends the run with."""
+    evaluation = {"interval": 24, "episodes": 2, "final_episodes": 3, "policy": policy}
+    document = acting_run(evaluation=evaluation, steps=50)
+    found = seed.measure(job(tmp_path, Subject("tiny", document, "numpy", False)))
+    assert (found.last.steps, found.best.steps) == (50, 48)
+    assert (
+        found.last.mean == found.best.mean
+    )  # nothing was learned between them, and the episodes are the same
+
+
+def test_without_evaluations_no_policy_is_best(acting_run, tmp_path, undrawn):
+    document = {**acting_run(evaluation={"interval": None}, steps=50)}
+    found = seed.measure(job(tmp_path, Subject("tiny", document, "numpy", False)))
+    assert found.best is None and found.evaluations == [] and found.last.steps == 50
+    suite = Suite("small", "", [(Subject("tiny", document, "numpy", False), [1])])
+    assert "over 20 new episodes" in suite_markdown(suite, State(suite, tmp_path))
 
 
 def test_an_unfinished_seed_goes_on(subject, tmp_path, undrawn):
@@ -241,6 +271,14 @@ def test_a_process_that_dies_is_no_result(suite, tmp_path, monkeypatch):
     failed = run_missing(suite, tmp_path, workers=2)
     assert [each.seed for each in failed] == [1, 2]
     assert "the process ended with 1: " in failed[0].problem and "no_such_module" in failed[0].problem
+
+
+def test_a_seed_that_another_benchmark_trains_is_left_to_it(subject, tmp_path):
+    place = job(tmp_path, subject)
+    (place / seed.RUN).mkdir()
+    with run_lock(place / seed.RUN):
+        failed = run_missing(Suite("small", "", [(subject, [1])]), tmp_path)
+    assert len(failed) == 1 and "is in use: the process" in failed[0].problem
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ class SeedResult(Spec):
     Attributes:
         name, document, backend, compiled: see `Subject`.
         seed: the seed.
-        last: the last policy, or that with which the document ends the run; None: the run failed.
+        last: the last policy; None: the run failed.
         best: the best policy of the evaluations, over as many new episodes; None: there was no evaluation.
         error: why the run failed; None: it did not.
         steps, seconds: of training.

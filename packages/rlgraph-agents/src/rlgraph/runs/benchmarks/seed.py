@@ -18,7 +18,7 @@ from rlgraph.core import CheckpointError, NumericalError, SpecError, allow_impor
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.benchmarks.results import Curve, Judged, SeedResult, write_result
-from rlgraph.runs.checkpoints import BEST
+from rlgraph.runs.checkpoints import BEST, LAST
 from rlgraph.runs.config_file import CONFIG
 from rlgraph.runs.loading import load_agent
 from rlgraph.runs.provenance import installed_versions, provenance
@@ -101,10 +101,10 @@ def _trained(run: Path, document: Mapping[str, Any]) -> RunSummary:
 def _outcome(summary: RunSummary, run: Path) -> dict[str, Any]:
     if summary.evaluation is None:
         raise KeyboardInterrupt
-    training, last = summary.training, summary.evaluation
+    training = summary.training
     return {
-        "last": _judged(last),
-        "best": _best(run, last, training.timesteps) if training.evaluations else None,
+        "last": _judged(run, LAST, summary.evaluation),
+        "best": _judged(run, BEST, summary.evaluation) if training.evaluations else None,
         "steps": training.timesteps,
         "seconds": round(training.seconds, 1),
         "departures": list(summary.departures),
@@ -112,21 +112,17 @@ def _outcome(summary: RunSummary, run: Path) -> dict[str, Any]:
     }
 
 
-def _best(run: Path, last: Evaluation, steps: int) -> Judged:
-    """The best policy of the evaluations, over new episodes as many as the last one's."""
-    agent, spec, _ = load_agent(run, checkpoint=BEST)
-    if agent.timesteps == last.timesteps:
-        return _judged(last)
-    env = stepped(spec.environment, spec.worker.frameskip, spec.worker.max_timesteps_per_episode)
-    return _judged(evaluate(agent, env, len(last.returns), FINAL_EVALUATION_SEED + spec.seed))
-
-
-def _judged(evaluation: Evaluation) -> Judged:
+def _judged(run: Path, checkpoint: str, final: Evaluation) -> Judged:
+    """The policy of a checkpoint over new episodes; the run has done so for one of them, `final`."""
+    agent, spec, _ = load_agent(run, checkpoint=checkpoint)
+    if agent.timesteps != final.timesteps:
+        env = stepped(spec.environment, spec.worker.frameskip, spec.worker.max_timesteps_per_episode)
+        final = evaluate(agent, env, len(final.returns), FINAL_EVALUATION_SEED + spec.seed)
     return Judged(
-        steps=evaluation.timesteps,
-        mean=round(evaluation.mean, 3),
-        std=round(evaluation.std, 3),
-        lowest=round(min(evaluation.returns), 3),
+        steps=final.timesteps,
+        mean=round(final.mean, 3),
+        std=round(final.std, 3),
+        lowest=round(min(final.returns), 3),
     )
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rlgraph.agents.specs import parse_spec
 from rlgraph.runs.aggregate import interquartile_mean
 from rlgraph.runs.benchmarks.published import Score, published
 from rlgraph.runs.benchmarks.results import SeedResult, State
 from rlgraph.runs.benchmarks.suite import Subject, Suite
 from rlgraph.runs.recorded_run import environment_name
+from rlgraph.runs.run_spec import EvaluationSpec
 
 #: Backend -> its title, and the package that computes.
 BACKENDS = {"torch": ("PyTorch", "torch"), "tf": ("TensorFlow", "tensorflow"), "numpy": ("NumPy", "numpy")}
@@ -67,7 +69,7 @@ def suite_markdown(suite: Suite, state: State, pictures: Mapping[str, str] | Non
         state: its results.
         pictures: titles and files of the pictures that the page shows.
     """
-    episodes = {subject.document["evaluation"]["final_episodes"] for subject, _ in suite.subjects}
+    episodes = {_final_episodes(subject) for subject, _ in suite.subjects}
     lines = [f"# {suite.name}", "", suite.description, ""]
     lines += [PROTOCOL.format(episodes=" or ".join(map(str, sorted(episodes)))), ""]
     for environment in dict.fromkeys(_environment(subject) for subject, _ in suite.subjects):
@@ -78,6 +80,10 @@ def suite_markdown(suite: Suite, state: State, pictures: Mapping[str, str] | Non
         lines += [f"## {title}", "", f"![{title}]({file})", ""]
     lines += [line for text in (*remaining(state), *_sources(suite)) for line in (text, "")]
     return "\n".join(lines)
+
+
+def _final_episodes(subject: Subject) -> int:
+    return parse_spec(EvaluationSpec, subject.document.get("evaluation"), "evaluation").final_episodes
 
 
 def _environment(subject: Subject) -> str:
