@@ -43,7 +43,9 @@ myst_heading_anchors = 3
 # holds the navigation of all, which takes minutes where modules have pages and objects have entries.
 autosummary_generate = True
 autosummary_ignore_module_all = True
-autosummary_context = {"packages": [m.name for m in walk_packages(rlgraph.__path__, "rlgraph.") if m.ispkg]}
+autosummary_context = {
+    "packages": [m.name for m in walk_packages(rlgraph.__path__, "rlgraph.") if m.ispkg]
+}
 toc_object_entries = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -181,6 +181,25 @@ def files_are_short(repository: Repository) -> Iterator[str]:
             yield f"{repository.name(path)} has {lines} lines; at most {MAX_LINES} are allowed"
 
 
+def code_on_pages_is_narrow(repository: Repository) -> Iterator[str]:
+    """A fenced block of a page, in any language, has as many columns as the formatter allows there."""
+    root = repository.root
+    columns = tomllib.loads((root / "docs/ruff.toml").read_text(encoding="utf-8"))["line-length"]
+    for page in [root / "README.md", *root.glob("packages/*/README.md"), *sorted(root.glob("docs/**/*.md"))]:
+        if not page.is_file() or _SKIPPED & set(page.relative_to(root).parts):
+            continue
+        fence = ""
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+            mark = re.match(r" *(`{3,})", line)
+            if mark and not fence:
+                fence = mark[1]
+            elif mark and line.strip() == fence:
+                fence = ""
+            elif fence and len(line) > columns:
+                place = f"{repository.name(page)}:{number}"
+                yield f"{place}: code has {len(line)} columns; at most {columns} are allowed"
+
+
 def tests_are_not_named_after_frameworks(repository: Repository) -> Iterator[str]:
     """A test folder `torch` can be what `import torch` finds while tests run."""
     seen = set()
@@ -254,6 +273,7 @@ RULES: list[Callable[[Repository], Iterator[str]]] = [
     imports_are_declared,
     packages_are_complete,
     files_are_short,
+    code_on_pages_is_narrow,
     tests_are_not_named_after_frameworks,
     entry_points_exist,
     matrix_is_sound,

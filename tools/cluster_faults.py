@@ -27,8 +27,9 @@ import psutil
 
 from rlgraph.execution.distributed_tf.cluster import free_address
 
-#: Seconds until a killed program must be named, until a run must go on, and until programs must have ended.
-LIMIT, GOES_ON, ENDED = 10.0, 120.0, 20.0
+#: Seconds until a killed program must be named, a run must go on, and programs must have ended: workers wait
+#: 60 s for a learner that was killed in its last evaluation, and that finds all steps done when it resumes.
+LIMIT, GOES_ON, ENDED = 10.0, 120.0, 80.0
 LEARNED = 475.0
 AGENT = {
     "type": "impala",

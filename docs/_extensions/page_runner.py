@@ -1,7 +1,7 @@
 """The Python blocks of a page are run: in order, in one namespace per page.
 
 A block that cannot run is preceded by a line `<!-- skip: the reason -->`. What a block prints is what a text block
-directly after it shows.
+directly after it shows, with long lines folded.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import io
 import re
+import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -18,6 +20,12 @@ from typing import Any
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|:{3,})\s*\{?(?P<language>[\w-]*)\}?.*$")
 _PRINTED = re.compile(r"\n*```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _SKIP = re.compile(r"<!--\s*skip:\s*\S.*-->")
+
+
+#: Columns of code and output on a page.
+WIDTH: int = tomllib.loads((Path(__file__).parents[1] / "ruff.toml").read_text(encoding="utf-8"))[
+    "line-length"
+]
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,14 @@ class _EveryTryRaises(ast.NodeTransformer):
         return node
 
 
+def folded(text: str) -> str:
+    """`text` with long lines continued on the next ones."""
+    fold = textwrap.TextWrapper(
+        WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(line if len(line) <= WIDTH else fold.fill(line) for line in text.split("\n"))
+
+
 def run_page(page: Path, replaced: Mapping[str, str] | None = None) -> list[Result]:
     """Run the blocks of a page; a traceback names the page and its line.
 
@@ -97,7 +113,9 @@ def run_page(page: Path, replaced: Mapping[str, str] | None = None) -> list[Resu
         with redirect_stdout(io.StringIO()) as out:
             exec(compile(tree, str(page), "exec"), values)
         printed = out.getvalue()
-        if not replaced and block.shown is not None and printed != block.shown:
-            raise AssertionError(f"{page}, line {block.start}: expected {block.shown!r}, printed {printed!r}")
+        if not replaced and block.shown is not None and folded(printed) != block.shown:
+            raise AssertionError(
+                f"{page}, line {block.start}: expected {block.shown!r}, printed {folded(printed)!r}"
+            )
         results.append(Result(block, printed, dict(values)))
     return results

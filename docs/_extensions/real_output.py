@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-import textwrap
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, chdir
@@ -17,7 +16,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
 
-from page_runner import Result, run_page
+from page_runner import Result, folded, run_page
 
 
 @cache
@@ -199,14 +198,8 @@ class OutputDirective(Directive):
         if not text:
             raise self.error("the Python block above prints nothing")
         language = self.options.get("language", "text")
-        shown = _folded(text) if language == "text" else text
+        shown = folded(text) if language == "text" else text
         return [nodes.literal_block(shown, shown, language=language)]
-
-
-def _folded(text: str) -> str:
-    """`text` with long lines continued on the next ones."""
-    fold = textwrap.TextWrapper(92, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    return "\n".join(line if len(line) <= fold.width else fold.fill(line) for line in text.splitlines())
 
 
 class FailureDirective(Directive):

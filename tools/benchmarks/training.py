@@ -22,7 +22,7 @@ ROUNDS = 3
 WAYS = (("torch", False), ("torch", True), ("tf", False), ("tf", True))
 SB3_FOLDER = Path(__file__).resolve().parents[2] / ".venvs" / "bench-sb3"
 #: Torch is pinned exactly, as in tools/constraints.txt; the rest is what this version of SB3 asks for.
-SB3_REQUIREMENTS = ("torch==2.13.0", "stable-baselines3>=2.9,<2.10")
+SB3_REQUIREMENTS = ("torch==2.13.0", "stable-baselines3>=2.9,<2.10", "sb3-contrib>=2.9,<2.10")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def agent_training(agent: Any, backend: str, env: str, **options: Any) -> Traini
 def sb3_environment() -> Path:
     """The interpreter of an environment for Stable-Baselines3, made where it is missing."""
     python = SB3_FOLDER / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    probe = [str(python), "-c", "import stable_baselines3"]
+    probe = [str(python), "-c", "import sb3_contrib"]
     if not python.exists() or subprocess.run(probe, capture_output=True).returncode != 0:
         print(
             f"Making {SB3_FOLDER} with {', '.join(SB3_REQUIREMENTS)}; PyPI's torch for Linux brings CUDA (3 GB)."

@@ -70,6 +70,7 @@ def root(tmp_path: Path) -> Path:
     """A sound repository of two packages."""
     write(tmp_path / "pyproject.toml", ROOT_SETTINGS)
     write(tmp_path / "LICENSE", "the licence")
+    write(tmp_path / "docs/ruff.toml", "line-length = 40\n")
     write(tmp_path / "tools/constraints.txt", "# pins\nnumpy==2.0\npainter==1.0\n")
     for name, version, settings in (("low", "0.1.3", LOW), ("high", "0.1.0", HIGH)):
         package = tmp_path / f"packages/rlgraph-{name}"
@@ -188,6 +189,14 @@ def test_long_file(root: Path) -> None:
     assert "long.py has 700 lines" in problem
 
 
+@pytest.mark.parametrize("page", ["README.md", "packages/rlgraph-low/README.md", "docs/guide/page.md"])
+def test_wide_code_on_a_page(root: Path, page: str) -> None:
+    write(root / page, f"{'text ' * 9}\n````text\n```\n{'x' * 40}\n```\n````\n{'text ' * 9}\n")
+    assert found(root) == []
+    edit(root / page, "x" * 40, "x" * 41)
+    assert found(root) == [f"{page}:4: code has 41 columns; at most 40 are allowed"]
+
+
 @pytest.mark.parametrize("name", ["tests/torch/test_a.py", "tests/low/tf/test_a.py", "tests/tensorflow.py"])
 def test_tests_named_after_a_framework(root: Path, name: str) -> None:
     write(root / "packages/rlgraph-low" / name)
@@ -268,4 +277,4 @@ def test_requirement_without_a_pin(root: Path) -> None:
 
 
 def test_this_repository_is_checked_by_every_rule() -> None:
-    assert len({rule.__name__ for rule in RULES}) == len(RULES) == 12
+    assert len({rule.__name__ for rule in RULES}) == len(RULES) == 13

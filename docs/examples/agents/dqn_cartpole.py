@@ -8,7 +8,9 @@ from rlgraph.agents import Agent
 
 
 def main(steps: int = 50_000) -> None:
-    agent = Agent.from_spec("dqn", env="CartPole-v1", backend="torch", seed=1, execution_spec={"threads": 1})
+    agent = Agent.from_spec(
+        "dqn", env="CartPole-v1", backend="torch", seed=1, execution_spec={"threads": 1}
+    )
     agent.learn(steps, progress_bar=True)
     print(f"mean return {agent.evaluate(20).mean:.1f}")
 

@@ -14,7 +14,11 @@ def main(steps: int = 30_000) -> None:
         "type": "dqn",
         "network_spec": [64, 64],
         "exploration_spec": {"epsilon_spec": 0.1},
-        "update_spec": {"steps_before_update": 1000, "update_interval": 2, "batch_size": 64},
+        "update_spec": {
+            "steps_before_update": 1000,
+            "update_interval": 2,
+            "batch_size": 64,
+        },
         "execution_spec": {"threads": 1},
     }
     env = gymnasium.make("CartPole-v1")

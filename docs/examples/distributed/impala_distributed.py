@@ -23,14 +23,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     job.add_argument("--actor", dest="job", action="store_const", const="actor")
     parser.add_argument("--task", type=int, default=0)
     parser.add_argument("--config", type=Path, default=HERE / "impala_distributed.json")
-    parser.add_argument("--cluster_spec", type=Path, default=HERE / "impala_clusterspec.json")
+    parser.add_argument(
+        "--cluster_spec", type=Path, default=HERE / "impala_clusterspec.json"
+    )
     parser.add_argument("--env", default="CartPole-v1")
     parser.add_argument("--steps", type=int, default=300_000)
     options = parser.parse_args(arguments)
     agent_config = json.loads(options.config.read_text())
     cluster_spec = json.loads(options.cluster_spec.read_text())
-    task = {"job": options.job, "task_index": options.task, "cluster_spec": cluster_spec}
-    execution = {**agent_config["execution_spec"], "mode": "distributed", "distributed_spec": task}
+    task = {
+        "job": options.job,
+        "task_index": options.task,
+        "cluster_spec": cluster_spec,
+    }
+    execution = {
+        **agent_config["execution_spec"],
+        "mode": "distributed",
+        "distributed_spec": task,
+    }
     executor = ImpalaExecutor(
         agent_config={**agent_config, "execution_spec": execution},
         environment_spec=options.env,
@@ -39,10 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         actors=len(cluster_spec["actor"]),
         num_envs=4,
     )
-    result = executor.execute(steps=options.steps)  # an actor works here until the learner has done its steps
+    result = executor.execute(
+        steps=options.steps
+    )  # an actor works here until the learner has done its steps
     if options.job == "learner":
         evaluation = executor.local_agent.evaluate(10, env=options.env, seed=100)
-        print(f"{result.timesteps} steps, {result.updates} updates, mean return {evaluation.mean:.1f}")
+        print(
+            f"{result.timesteps} steps, {result.updates} updates, mean return {evaluation.mean:.1f}"
+        )
 
 
 if __name__ == "__main__":

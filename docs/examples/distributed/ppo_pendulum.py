@@ -14,7 +14,9 @@ from rlgraph.execution.ray import SyncBatchExecutor
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--config", type=Path, default=Path(__file__).with_name("ppo_pendulum.json"))
+    parser.add_argument(
+        "--config", type=Path, default=Path(__file__).with_name("ppo_pendulum.json")
+    )
     parser.add_argument("--backend", default="torch")
     parser.add_argument("--engine", default="ray")
     parser.add_argument("--actors", type=int, default=4)
@@ -33,7 +35,9 @@ def main() -> None:
     )
     result = executor.execute(steps=arguments.steps)
     evaluation = executor.local_agent.evaluate(10, env=env_spec, seed=100)
-    print(f"{result.timesteps} steps, {result.updates} updates, mean return {evaluation.mean:.1f}")
+    print(
+        f"{result.timesteps} steps, {result.updates} updates, mean return {evaluation.mean:.1f}"
+    )
 
 
 if __name__ == "__main__":

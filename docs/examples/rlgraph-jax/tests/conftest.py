@@ -7,7 +7,11 @@ import pytest
 
 # Before anything imports JAX, and before pytest-xdist starts its workers, which inherit it.
 _FOLDER = "JAX_COMPILATION_CACHE_DIR"
-_MADE = None if _FOLDER in os.environ else tempfile.TemporaryDirectory(prefix="rlgraph-jax-")
+_MADE = (
+    None
+    if _FOLDER in os.environ
+    else tempfile.TemporaryDirectory(prefix="rlgraph-jax-")
+)
 if _MADE is not None:
     os.environ[_FOLDER] = _MADE.name
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")

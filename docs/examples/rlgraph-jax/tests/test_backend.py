@@ -62,7 +62,9 @@ def test_one_program_per_shape():
     executor = built(root, {"inputs": ROWS})
     before = len(root.traces_of)
     for size in (1, 5, 1, 5, 5):
-        np.testing.assert_array_equal(executor.execute("call", np.ones((size, 2), "float32")), 3.0)
+        np.testing.assert_array_equal(
+            executor.execute("call", np.ones((size, 2), "float32")), 3.0
+        )
     assert len(root.traces_of) - before == 2
 
 
@@ -98,7 +100,8 @@ def test_threads():
     executor = built(Scale(), {"inputs": ROWS}, threads=1)
     assert executor.execute("call", np.ones((1, 2), "float32")).tolist() == [[3.0, 3.0]]
     with pytest.raises(
-        SpecError, match=r"threads: JAX computes with one thread .* expected 1 or null, given 3"
+        SpecError,
+        match=r"threads: JAX computes with one thread .* expected 1 or null, given 3",
     ):
         built(Scale(), {"inputs": ROWS}, threads=3)
 
@@ -110,7 +113,9 @@ class Two(Component):
     """Variables to look at."""
 
     def create_variables(self, input_spaces, action_space=None):
-        self.v = self.get_variable("v", FloatBox(shape=(2, 2)), initializer=[[1.0, 2.0], [3.0, 4.0]])
+        self.v = self.get_variable(
+            "v", FloatBox(shape=(2, 2)), initializer=[[1.0, 2.0], [3.0, 4.0]]
+        )
         self.n = self.get_variable("n", IntBox(shape=(2,)), initializer=5)
 
     @rlgraph_api
@@ -126,7 +131,10 @@ def test_handles_are_what_they_stand_for():
     executor = built(Two(scope="two"))
     state, ops = SegmentState(executor.built.layout), JaxOps()
     v, n = (state.handle(executor.built.variables[f"two/{name}"]) for name in "vn")
-    x, constant = np.array([[1.0, 2.0], [3.0, 4.0]], "float32"), np.full((2, 2), 2.0, "float32")
+    x, constant = (
+        np.array([[1.0, 2.0], [3.0, 4.0]], "float32"),
+        np.full((2, 2), 2.0, "float32"),
+    )
     with jax.enable_x64(True), state.holding(executor.storage.values):
         assert (v.shape, v.ndim, v.size, v.dtype) == ((2, 2), 2, 4, np.float32)
         assert repr(n).endswith("[0:2] (2,)>")
@@ -163,13 +171,17 @@ class Native(Component):
 
     @_call.kernel("jax")
     def _call_jax(self, ops, inputs):
-        return jnp.dot(inputs, jnp.asarray(self.w)) + 100.0  # so that the test sees which of them ran
+        return (
+            jnp.dot(inputs, jnp.asarray(self.w)) + 100.0
+        )  # so that the test sees which of them ran
 
 
 @pytest.mark.parametrize(("use_kernels", "expected"), [(True, 106.0), (False, 6.0)])
 def test_declared_kernels(use_kernels, expected):
     executor = built(Native(scope="native"), {"inputs": ROWS}, use_kernels=use_kernels)
-    assert executor.execute("call", np.array([[1.0, 2.0]], "float32")).tolist() == [expected]
+    assert executor.execute("call", np.array([[1.0, 2.0]], "float32")).tolist() == [
+        expected
+    ]
 
 
 # What cannot be compiled.
@@ -189,7 +201,8 @@ def test_what_depends_on_values_runs_by_operations():
     executor = built(Masked(scope="masked"), {"inputs": ROWS})
     inputs = np.array([[1.0, -2.0], [3.0, 4.0]], "float32")
     with pytest.warns(
-        PerformanceWarning, match=r"^call__segment_0 cannot be compiled by JAX: .*boolean_mask"
+        PerformanceWarning,
+        match=r"^call__segment_0 cannot be compiled by JAX: .*boolean_mask",
     ):
         assert executor.execute("call", inputs) == 8.0
     assert executor.execute("call", -inputs) == 2.0  # with no other warning

@@ -26,10 +26,15 @@ FILES = sorted(Path(rlgraph_jax.__file__).parent.glob("*.py"))
 def imported_names(file):
     """(module, name) of everything that a file takes from RLgraph."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "rlgraph":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] == "rlgraph"
+        ):
             yield from ((node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
-            assert not any(alias.name.split(".")[0] == "rlgraph" for alias in node.names)
+            assert not any(
+                alias.name.split(".")[0] == "rlgraph" for alias in node.names
+            )
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -14,12 +14,32 @@ def test_plugins_and_a_run(tmp_path):
 
     listed = json.loads(rlgraph("plugins", "--json"))
     found = {
-        (entry["kind"], entry["name"]) for entry in listed if entry["distribution"] == "rlgraph-processes"
+        (entry["kind"], entry["name"])
+        for entry in listed
+        if entry["distribution"] == "rlgraph-processes"
     }
     assert found == {("engine", "processes"), ("executor", "backup")}
     executor = json.dumps({"type": "backup", "engine": "processes", "actors": 3})
-    train = ["train", "--agent", "ppo", "--env", "CartPole-v1", "--backend", "torch", "--executor", executor]
-    short = ["--num-envs", 2, "--steps", 128, "--set", "agent.rollout_length=16", "--quiet"]
+    train = [
+        "train",
+        "--agent",
+        "ppo",
+        "--env",
+        "CartPole-v1",
+        "--backend",
+        "torch",
+        "--executor",
+        executor,
+    ]
+    short = [
+        "--num-envs",
+        2,
+        "--steps",
+        128,
+        "--set",
+        "agent.rollout_length=16",
+        "--quiet",
+    ]
     short += ["--set", "evaluation.final_episodes=2"]
     rlgraph(*train, *short, "--folder", "runs/one")
     run = json.loads((tmp_path / "runs/one/config.json").read_text())["run"]

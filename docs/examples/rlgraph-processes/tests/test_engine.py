@@ -71,7 +71,8 @@ def test_errors_bring_their_traceback(engine):
     call = engine.call(actor, "no_such_method")
     assert engine.wait([call], 60.0) == [call]
     with pytest.raises(
-        ActorFailed, match=r"actor 0: AttributeError: .*has no attribute 'no_such_method'"
+        ActorFailed,
+        match=r"actor 0: AttributeError: .*has no attribute 'no_such_method'",
     ) as caught:
         engine.result(call)
     assert caught.value.log.startswith("Traceback")

@@ -56,5 +56,8 @@ def test_fragments_that_come_together_are_dropped_beyond_the_number_of_a_round()
 
 @pytest.mark.parametrize("given", [3, -1, 0.5, "a"])
 def test_spare_actors_are_fewer_than_actors(given):
-    with pytest.raises(SpecError, match=f"spare_actors: expected an integer from 0 to 2, .* given {given!r}"):
+    with pytest.raises(
+        SpecError,
+        match=f"spare_actors: expected an integer from 0 to 2, .* given {given!r}",
+    ):
         make(spare_actors=given)

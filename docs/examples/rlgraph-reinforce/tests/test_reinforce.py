@@ -22,7 +22,10 @@ RECORDS = Dict(
 LINEAR = [
     {"type": "reshape", "flatten": True}
 ]  # the layer after it, of the policy and of the baseline, is linear
-POLICY_LAYER, BASELINE_LAYER = "policy/action-adapter/action-layer", "value-function/value-layer"
+POLICY_LAYER, BASELINE_LAYER = (
+    "policy/action-adapter/action-layer",
+    "value-function/value-layer",
+)
 DISCOUNT, LEARNING_RATE = 0.5, 0.1
 
 
@@ -51,7 +54,9 @@ def in_one_column(records):
 @on_all_backends("gradients")
 def test_update(backend):
     spec = {"type": "sgd", "learning_rate": LEARNING_RATE}
-    algorithm = Reinforce(STATE, IntBox(3), discount=DISCOUNT, network_spec=LINEAR, optimizer_spec=spec)
+    algorithm = Reinforce(
+        STATE, IntBox(3), discount=DISCOUNT, network_spec=LINEAR, optimizer_spec=spec
+    )
     test = ComponentTest(
         algorithm,
         {"records": RECORDS},
@@ -60,12 +65,17 @@ def test_update(backend):
         execution_spec={"dtype": "float64"},
     )
     before = test.read_variable_values()
-    weights, baseline_weights = (before[f"{part}/weights"].copy() for part in (POLICY_LAYER, BASELINE_LAYER))
+    weights, baseline_weights = (
+        before[f"{part}/weights"].copy() for part in (POLICY_LAYER, BASELINE_LAYER)
+    )
     records = rollout()
     results = test.test(("update", [in_one_column(records)]))
 
     # The returns: of the episode that ended, and of the one that was cut, whose rest the baseline estimates.
-    x, x_next = records["observations"]["states"], records["next_observations"]["states"]
+    x, x_next = (
+        records["observations"]["states"],
+        records["next_observations"]["states"],
+    )
     rest = (x_next[2] @ baseline_weights)[0]
     returns = np.array([1.0 + DISCOUNT * 3.0, 3.0, -1.0 + DISCOUNT * rest])
     x, taken = x[:3], np.eye(3)[records["actions"][:3]]
@@ -83,4 +93,6 @@ def test_update(backend):
     step = LEARNING_RATE / 3 * x.T @ (errors[:, None] * (taken - probabilities))
     np.testing.assert_allclose(after[f"{POLICY_LAYER}/weights"], weights + step)
     step = LEARNING_RATE / 3 * 2 * x.T @ errors[:, None]
-    np.testing.assert_allclose(after[f"{BASELINE_LAYER}/weights"], baseline_weights + step)
+    np.testing.assert_allclose(
+        after[f"{BASELINE_LAYER}/weights"], baseline_weights + step
+    )

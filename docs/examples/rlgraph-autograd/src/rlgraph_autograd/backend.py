@@ -28,7 +28,9 @@ DIALECT = Dialect(
     after=("recording.set(was_recording)",),
     namespace={
         "array": lambda value: np.array(plain(value)),
-        "copied": lambda value: value + 0 if type(value) is not np.ndarray else value.copy(),
+        "copied": lambda value: (
+            value + 0 if type(value) is not np.ndarray else value.copy()
+        ),
         "plain": plain,
         "recording": recording,
         "was_recording": None,
@@ -43,11 +45,17 @@ class AutogradBackend(Backend):
         super().__init__(execution)
         self.ops = TapedOps(execution.dtype)
 
-    def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> NumpyStorage:
+    def create_storage(
+        self, layout: Layout, variables: Mapping[str, Variable]
+    ) -> NumpyStorage:
         return NumpyStorage(layout, variables, self.execution.seed)
 
-    def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+    def lower(
+        self, plan: Plan, segment: Segment, storage: Storage
+    ) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, NumpyStorage)
         arrays = Arrays(storage)
-        linker = self.linker(storage, arrays.handle, arrays.block, Tape(arrays.gradients))
+        linker = self.linker(
+            storage, arrays.handle, arrays.block, Tape(arrays.gradients)
+        )
         return emit_segment(plan, segment, DIALECT, linker).compile()

@@ -15,7 +15,14 @@ from autograd.tracer import getval
 
 from rlgraph.core.handle import Handle, value_of
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.core.ops import OPERATIONS, as_pair, leaves_of, map_nested, paddings, resize_weights
+from rlgraph.core.ops import (
+    OPERATIONS,
+    as_pair,
+    leaves_of,
+    map_nested,
+    paddings,
+    resize_weights,
+)
 from rlgraph_autograd.tape import VariableHandle
 
 Array = Any
@@ -26,18 +33,29 @@ Inherited: Any = NumpyOps
 
 def plain(value: Any) -> Any:
     """`value`, a nested dict, list or tuple, with arrays in place of handles and boxes."""
-    return map_nested(lambda leaf: getval(leaf.value if isinstance(leaf, Handle) else leaf), value)
+    return map_nested(
+        lambda leaf: getval(leaf.value if isinstance(leaf, Handle) else leaf), value
+    )
 
 
 # Functions of NumPy's backend that Autograd does not know, with their derivatives.
 
-erf, lgamma, digamma = (primitive(f) for f in (NumpyOps.erf, NumpyOps.lgamma, NumpyOps.digamma))
+erf, lgamma, digamma = (
+    primitive(f) for f in (NumpyOps.erf, NumpyOps.lgamma, NumpyOps.digamma)
+)
 
 
 def trigamma(x: Array) -> Array:
     """The derivative of digamma: ten steps of the recurrence, then the asymptotic series."""
     y = x + 10.0
-    series = 1 / y + 1 / (2 * y**2) + 1 / (6 * y**3) - 1 / (30 * y**5) + 1 / (42 * y**7) - 1 / (30 * y**9)
+    series = (
+        1 / y
+        + 1 / (2 * y**2)
+        + 1 / (6 * y**3)
+        - 1 / (30 * y**5)
+        + 1 / (42 * y**7)
+        - 1 / (30 * y**9)
+    )
     return series + sum(1.0 / (x + k) ** 2 for k in range(10))
 
 
@@ -57,7 +75,9 @@ def added_at(values: Array, places: Any, shape: Sequence[int]) -> Array:
 defvjp(added_at, lambda y, values, places, shape: lambda g: g[places], argnums=(0,))
 
 
-def windows(x: Array, size: Pair, strides: Any, padding: str, value: float = 0.0) -> Array:
+def windows(
+    x: Array, size: Pair, strides: Any, padding: str, value: float = 0.0
+) -> Array:
     """``[N, H', W', h, w, C]``: the windows of the padded images ``x [N, H, W, C]``."""
     steps = as_pair(strides)
     pads = paddings(x.shape[1:3], size, steps, padding)
@@ -65,7 +85,9 @@ def windows(x: Array, size: Pair, strides: Any, padding: str, value: float = 0.0
     return x[window_places(x.shape[1:3], size, steps)]
 
 
-def window_places(image: Sequence[int], size: Sequence[int], steps: Sequence[int]) -> tuple[Any, ...]:
+def window_places(
+    image: Sequence[int], size: Sequence[int], steps: Sequence[int]
+) -> tuple[Any, ...]:
     """The index of all windows of images [N, H, W, C]: rows ``[H', 1, h, 1]`` and columns ``[1, W', 1, w]``."""
     rows, columns = (
         np.arange(0, whole - part + 1, step)[:, None] + np.arange(part)
@@ -99,18 +121,25 @@ class Differentiable(Inherited):
     def where(self, condition: Array, x: Array, y: Array) -> Array:
         shape = np.broadcast_shapes(*map(np.shape, map(getval, (condition, x, y))))
         return anp.where(
-            np.broadcast_to(condition, shape), *(self.broadcast_to(part, shape) for part in (x, y))
+            np.broadcast_to(condition, shape),
+            *(self.broadcast_to(part, shape) for part in (x, y)),
         )
 
     @staticmethod
     def broadcast_to(x: Array, shape: Sequence[int]) -> Array:
         old = np.shape(getval(x))
-        return anp.broadcast_to(anp.reshape(x, (*[1] * (len(shape) - len(old)), *old)), tuple(shape))
+        return anp.broadcast_to(
+            anp.reshape(x, (*[1] * (len(shape) - len(old)), *old)), tuple(shape)
+        )
 
     @staticmethod
     def flip(x: Array, axis: Any = None) -> Array:
-        axes = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
-        return x[tuple(slice(None, None, -1 if a in axes else 1) for a in range(x.ndim))]
+        axes = (
+            range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
+        )
+        return x[
+            tuple(slice(None, None, -1 if a in axes else 1) for a in range(x.ndim))
+        ]
 
     @staticmethod
     def tile(x: Array, repetitions: Sequence[int]) -> Array:
@@ -140,12 +169,16 @@ class Differentiable(Inherited):
     def min(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
         return anp.min(x, axis=axis, keepdims=keepdims)
 
-    def var(self, x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Array:
+    def var(
+        self, x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0
+    ) -> Array:
         squares = anp.square(x - self.mean(x, axis, True))
         total = self.sum(squares, axis, keepdims)
         return total / (x.size // (total.size or 1) - correction)
 
-    def std(self, x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Array:
+    def std(
+        self, x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0
+    ) -> Array:
         return anp.sqrt(self.var(x, axis, keepdims, correction))
 
     def logsumexp(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
@@ -166,7 +199,11 @@ class Differentiable(Inherited):
         return anp.stack(list(accumulate(self.unstack(x, axis), mul)), axis)
 
     def layer_norm(
-        self, x: Array, scale: Array | None = None, offset: Array | None = None, epsilon: float = 1e-5
+        self,
+        x: Array,
+        scale: Array | None = None,
+        offset: Array | None = None,
+        epsilon: float = 1e-5,
     ) -> Array:
         y = (x - self.mean(x, -1, True)) / anp.sqrt(self.var(x, -1, True) + epsilon)
         y = y if scale is None else y * scale
@@ -240,52 +277,83 @@ class Differentiable(Inherited):
         return added_at(values, segment_ids, (num_segments, *values.shape[1:]))
 
     def sort(self, x: Array, axis: int = -1, descending: bool = False) -> Array:
-        return self.take_along_axis(x, NumpyOps.argsort(getval(x), axis, descending), axis)
+        return self.take_along_axis(
+            x, NumpyOps.argsort(getval(x), axis, descending), axis
+        )
 
     def top_k(self, x: Array, k: int, axis: int = -1) -> tuple[Array, Array]:
         _, indices = NumpyOps.top_k(getval(x), k, axis)
         return self.take_along_axis(x, indices, axis), indices
 
     def linear_recurrence(
-        self, x: Array, d: Any, initial: Array | None = None, reverse: bool = False, axis: int = 0
+        self,
+        x: Array,
+        d: Any,
+        initial: Array | None = None,
+        reverse: bool = False,
+        axis: int = 0,
     ) -> Array:
         factors = self.unstack(d * np.ones_like(getval(x)), axis)
         y: Array = 0.0 if initial is None else initial
         results = []
-        for item, factor in list(zip(self.unstack(x, axis), factors, strict=True))[:: -1 if reverse else 1]:
+        for item, factor in list(zip(self.unstack(x, axis), factors, strict=True))[
+            :: -1 if reverse else 1
+        ]:
             y = item + factor * y
             results.append(y)
         return anp.stack(results[:: -1 if reverse else 1], axis)
 
     @staticmethod
-    def conv2d(x: Array, filters: Array, strides: Any = 1, padding: str = "valid") -> Array:
-        return anp.einsum("nyxhwc,hwcf->nyxf", windows(x, filters.shape[:2], strides, padding), filters)
+    def conv2d(
+        x: Array, filters: Array, strides: Any = 1, padding: str = "valid"
+    ) -> Array:
+        return anp.einsum(
+            "nyxhwc,hwcf->nyxf",
+            windows(x, filters.shape[:2], strides, padding),
+            filters,
+        )
 
     @staticmethod
-    def conv2d_transpose(x: Array, filters: Array, strides: Any = 1, padding: str = "valid") -> Array:
+    def conv2d_transpose(
+        x: Array, filters: Array, strides: Any = 1, padding: str = "valid"
+    ) -> Array:
         size, steps, image = filters.shape[:2], as_pair(strides), x.shape[1:3]
-        whole = [(n - 1) * step + max(part, step) for n, part, step in zip(image, size, steps, strict=True)]
+        whole = [
+            (n - 1) * step + max(part, step)
+            for n, part, step in zip(image, size, steps, strict=True)
+        ]
         spread = anp.einsum("nyxf,hwcf->nyxhwc", x, filters)
         places = window_places(
-            [(n - 1) * s + p for n, p, s in zip(image, size, steps, strict=True)], size, steps
+            [(n - 1) * s + p for n, p, s in zip(image, size, steps, strict=True)],
+            size,
+            steps,
         )
         result = added_at(spread, places, (x.shape[0], *whole, filters.shape[2]))
         if padding == "same":
             wanted = image[0] * steps[0], image[1] * steps[1]
             (top, _), (left, _) = paddings(wanted, size, steps, "same")
             return result[:, top : top + wanted[0], left : left + wanted[1]]
-        ends = [(n - 1) * step + part for n, part, step in zip(image, size, steps, strict=True)]
+        ends = [
+            (n - 1) * step + part
+            for n, part, step in zip(image, size, steps, strict=True)
+        ]
         return result[:, : ends[0], : ends[1]]
 
     @staticmethod
-    def max_pool2d(x: Array, size: Any, strides: Any = None, padding: str = "valid") -> Array:
+    def max_pool2d(
+        x: Array, size: Any, strides: Any = None, padding: str = "valid"
+    ) -> Array:
         steps = size if strides is None else strides
         return anp.max(windows(x, as_pair(size), steps, padding, -np.inf), axis=(3, 4))
 
     @staticmethod
-    def avg_pool2d(x: Array, size: Any, strides: Any = None, padding: str = "valid") -> Array:
+    def avg_pool2d(
+        x: Array, size: Any, strides: Any = None, padding: str = "valid"
+    ) -> Array:
         steps = size if strides is None else strides
-        count = anp.sum(windows(np.ones_like(getval(x)), as_pair(size), steps, padding), axis=(3, 4))
+        count = anp.sum(
+            windows(np.ones_like(getval(x)), as_pair(size), steps, padding), axis=(3, 4)
+        )
         return anp.sum(windows(x, as_pair(size), steps, padding), axis=(3, 4)) / count
 
     @staticmethod
@@ -293,7 +361,9 @@ class Differentiable(Inherited):
         height, width = as_pair(size)
         rows = resize_weights(method, x.shape[1], height).astype(x.dtype)
         columns = resize_weights(method, x.shape[2], width).astype(x.dtype)
-        return anp.einsum("nhWc,wW->nhwc", anp.einsum("hH,nHWc->nhWc", rows, x), columns)
+        return anp.einsum(
+            "nhWc,wW->nhwc", anp.einsum("hH,nHWc->nhWc", rows, x), columns
+        )
 
 
 class TapedOps(NumpyOps):
@@ -305,9 +375,18 @@ class TapedOps(NumpyOps):
         for operation in OPERATIONS.values():
             if operation.family not in ("state", "random", "control"):
                 name = operation.name
-                ufunc = operation.differentiable and operation.family in ("elementwise", "nn")
+                ufunc = operation.differentiable and operation.family in (
+                    "elementwise",
+                    "nn",
+                )
                 known = ufunc or name in vars(Differentiable)
-                setattr(self, name, chosen(getattr(super(), name), getattr(taped, name) if known else None))
+                setattr(
+                    self,
+                    name,
+                    chosen(
+                        getattr(super(), name), getattr(taped, name) if known else None
+                    ),
+                )
 
     @staticmethod
     def shape(x: Array) -> tuple[int, ...]:
@@ -328,18 +407,24 @@ class TapedOps(NumpyOps):
 
     @staticmethod
     def scatter_update(variable: Handle, indices: Array, values: Array) -> None:
-        NumpyOps.scatter_update(variable.state.view(variable), plain(indices), plain(values))
+        NumpyOps.scatter_update(
+            variable.state.view(variable), plain(indices), plain(values)
+        )
 
     @staticmethod
     def scatter_add(variable: Handle, indices: Array, values: Array) -> None:
-        NumpyOps.scatter_add(variable.state.view(variable), plain(indices), plain(values))
+        NumpyOps.scatter_add(
+            variable.state.view(variable), plain(indices), plain(values)
+        )
 
 
 #: Types of arguments that are not plain arrays, or may hold others.
 SPECIAL = frozenset({ArrayBox, VariableHandle, list, tuple})
 
 
-def chosen(of_arrays: Callable[..., Any], of_boxes: Callable[..., Any] | None) -> Callable[..., Any]:
+def chosen(
+    of_arrays: Callable[..., Any], of_boxes: Callable[..., Any] | None
+) -> Callable[..., Any]:
     """An operation that looks at its arguments; where they are arrays, that costs no call."""
 
     def run(*args: Any, **kwargs: Any) -> Any:

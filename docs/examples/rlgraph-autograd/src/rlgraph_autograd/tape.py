@@ -36,7 +36,9 @@ class Arrays(HandleState):
 
     def view(self, handle: Handle) -> np.ndarray:
         """The memory of a variable."""
-        return self.groups[handle.group][handle.start : handle.stop].reshape(handle.shape)
+        return self.groups[handle.group][handle.start : handle.stop].reshape(
+            handle.shape
+        )
 
     def read(self, handle: Handle) -> Any:
         value = self.view(handle)
@@ -46,20 +48,30 @@ class Arrays(HandleState):
         root.vjp = handle  # where the way back ends
         return new_box(value.copy(), 0, root)
 
-    def gradients(self, blocks: Sequence[Block], retain: bool) -> Callable[[Any], list[np.ndarray]]:
+    def gradients(
+        self, blocks: Sequence[Block], retain: bool
+    ) -> Callable[[Any], list[np.ndarray]]:
         """``f(loss) -> derivatives``. The tape of a loss is there for as long as the loss."""
 
         def derive(loss: Any) -> list[np.ndarray]:
-            found = {block.group: np.zeros_like(self.groups[block.group]) for block in blocks}
-            given = {loss._node: (np.ones_like(loss._value), False)} if isbox(loss) else {}
+            found = {
+                block.group: np.zeros_like(self.groups[block.group]) for block in blocks
+            }
+            given = (
+                {loss._node: (np.ones_like(loss._value), False)} if isbox(loss) else {}
+            )
             for node in toposort(loss._node) if given else ():
                 derivative = given.pop(node)[0]
                 if node.parents:
-                    for parent, part in zip(node.parents, node.vjp(derivative), strict=True):
+                    for parent, part in zip(
+                        node.parents, node.vjp(derivative), strict=True
+                    ):
                         given[parent] = add_outgrads(given.get(parent), part)
                 elif node.vjp.group in found:
                     handle = node.vjp
-                    found[handle.group][handle.start : handle.stop] += np.reshape(derivative, -1)
+                    found[handle.group][handle.start : handle.stop] += np.reshape(
+                        derivative, -1
+                    )
             return [found[block.group][block.start : block.stop] for block in blocks]
 
         return derive

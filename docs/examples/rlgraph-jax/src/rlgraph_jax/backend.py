@@ -59,10 +59,14 @@ class JaxBackend(Backend):
         self.devices = frozenset({jax.default_backend()})  # JAX places everything there
         self.ops = JaxOps(execution.dtype)
 
-    def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> JaxStorage:
+    def create_storage(
+        self, layout: Layout, variables: Mapping[str, Variable]
+    ) -> JaxStorage:
         return JaxStorage(layout, variables, self.execution.seed)
 
-    def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+    def lower(
+        self, plan: Plan, segment: Segment, storage: Storage
+    ) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, JaxStorage)
         written = sorted(segment.writes | segment.streams)
         touched = sorted(segment.reads | segment.writes | segment.streams)
@@ -70,16 +74,22 @@ class JaxBackend(Backend):
         values = storage.values
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-            if written:  # the call may return before JAX has looked at what it was given
+            if (
+                written
+            ):  # the call may return before JAX has looked at what it was given
                 arrays = tuple([array.copy() for array in arrays])
             with jax.enable_x64(True):
-                outputs, left = compute({name: values[name] for name in touched}, *arrays)
+                outputs, left = compute(
+                    {name: values[name] for name in touched}, *arrays
+                )
                 values.update(left)
             return tuple([np.array(output) for output in outputs])
 
         return run
 
-    def pure(self, plan: Plan, segment: Segment, storage: JaxStorage, written: list[str]) -> Pure:
+    def pure(
+        self, plan: Plan, segment: Segment, storage: JaxStorage, written: list[str]
+    ) -> Pure:
         """``f(values, *inputs) -> (outputs, new values)`` of a segment."""
         state = SegmentState(plan.built.layout)
         linker = self.linker(

@@ -43,8 +43,12 @@ class Control:
     """The family control."""
 
     @staticmethod
-    def cond(pred: Array, then: Callable[[], Nested], otherwise: Callable[[], Nested]) -> Nested:
-        return lax.cond(value_of(pred), lambda: tensors(then()), lambda: tensors(otherwise()))
+    def cond(
+        pred: Array, then: Callable[[], Nested], otherwise: Callable[[], Nested]
+    ) -> Nested:
+        return lax.cond(
+            value_of(pred), lambda: tensors(then()), lambda: tensors(otherwise())
+        )
 
     @staticmethod
     def while_loop(
@@ -53,7 +57,9 @@ class Control:
         init: Nested,
         max_iterations: int | None = None,
     ) -> Nested:
-        return repeat(max_iterations, cond, lambda carry: tensors(body(carry)), tensors(init))
+        return repeat(
+            max_iterations, cond, lambda carry: tensors(body(carry)), tensors(init)
+        )
 
     @staticmethod
     def scan(
@@ -90,7 +96,9 @@ def repeat(
 
         return lax.scan(step_or_keep, carry, length=limit)[0] if limit > 0 else carry
     if is_differentiated():
-        bool(goes_on(carry))  # asks for a value (see above): where it is known, JAX unrolls the loop
+        bool(
+            goes_on(carry)
+        )  # asks for a value (see above): where it is known, JAX unrolls the loop
 
     def condition(state: tuple[Array, Nested]) -> Array:
         number, carry = state
@@ -98,7 +106,9 @@ def repeat(
         return going if limit is None else going & (number < limit)
 
     start = (jnp.zeros((), jnp.int64), carry)
-    return lax.while_loop(condition, lambda state: (state[0] + 1, step(state[1])), start)[1]
+    return lax.while_loop(
+        condition, lambda state: (state[0] + 1, step(state[1])), start
+    )[1]
 
 
 def tensors(value: Nested) -> Nested:

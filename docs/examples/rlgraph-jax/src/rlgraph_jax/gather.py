@@ -29,7 +29,9 @@ class Gather:
 
     @staticmethod
     def argsort(x: Array, axis: int = -1, descending: bool = False) -> Array:
-        return jnp.argsort(x, axis, stable=True, descending=descending).astype(jnp.int64)
+        return jnp.argsort(x, axis, stable=True, descending=descending).astype(
+            jnp.int64
+        )
 
     @staticmethod
     def top_k(x: Array, k: int, axis: int = -1) -> tuple[Array, Array]:
@@ -42,13 +44,21 @@ class Gather:
 
     @staticmethod
     def linear_recurrence(
-        x: Array, d: Any, initial: Array | None = None, reverse: bool = False, axis: int = 0
+        x: Array,
+        d: Any,
+        initial: Array | None = None,
+        reverse: bool = False,
+        axis: int = 0,
     ) -> Array:
         def step(last: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
             y = row[0] + row[1] * last
             return y, y
 
         rows = jnp.moveaxis(x, axis, 0)
-        weights = jnp.moveaxis(jnp.broadcast_to(jnp.asarray(d, x.dtype), x.shape), axis, 0)
+        weights = jnp.moveaxis(
+            jnp.broadcast_to(jnp.asarray(d, x.dtype), x.shape), axis, 0
+        )
         first = jnp.zeros(rows.shape[1:], x.dtype) if initial is None else initial
-        return jnp.moveaxis(lax.scan(step, first, (rows, weights), reverse=reverse)[1], 0, axis)
+        return jnp.moveaxis(
+            lax.scan(step, first, (rows, weights), reverse=reverse)[1], 0, axis
+        )

@@ -84,7 +84,10 @@ class Elementwise:
 
     @staticmethod
     def layer_norm(
-        x: Array, scale: Array | None = None, offset: Array | None = None, epsilon: float = 1e-5
+        x: Array,
+        scale: Array | None = None,
+        offset: Array | None = None,
+        epsilon: float = 1e-5,
     ) -> Array:
         y = nn.standardize(x, epsilon=epsilon) * (1 if scale is None else scale)
         return y if offset is None else y + offset
@@ -134,11 +137,15 @@ class Reduction:
         return jnp.count_nonzero(x, axis, keepdims=keepdims)
 
     @staticmethod
-    def var(x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Array:
+    def var(
+        x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0
+    ) -> Array:
         return jnp.var(x, axis, ddof=correction, keepdims=keepdims)
 
     @staticmethod
-    def std(x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Array:
+    def std(
+        x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0
+    ) -> Array:
         return jnp.std(x, axis, ddof=correction, keepdims=keepdims)
 
     @staticmethod
@@ -179,15 +186,29 @@ class State:
 
     @staticmethod
     def scatter_update(variable: VariableHandle, indices: Array, values: Array) -> None:
-        variable.state.write(variable, variable.value.at[value_of(indices)].set(value_of(values)))
+        variable.state.write(
+            variable, variable.value.at[value_of(indices)].set(value_of(values))
+        )
 
     @staticmethod
     def scatter_add(variable: VariableHandle, indices: Array, values: Array) -> None:
-        variable.state.write(variable, variable.value.at[value_of(indices)].add(value_of(values)))
+        variable.state.write(
+            variable, variable.value.at[value_of(indices)].add(value_of(values))
+        )
 
 
 @takes_handles
-class JaxOps(Elementwise, Reduction, Shaping, Creation, Gather, Convolution, Random, Control, State):
+class JaxOps(
+    Elementwise,
+    Reduction,
+    Shaping,
+    Creation,
+    Gather,
+    Convolution,
+    Random,
+    Control,
+    State,
+):
     """The `ops` namespace of the JAX backend.
 
     Args:

@@ -37,7 +37,9 @@ class Stream:
         """The key of the next draw."""
         state = self.values[self.name]
         self.values[self.name] = state.at[2].add(1)
-        return jax.random.fold_in(jax.random.wrap_key_data(state[:2], impl=GENERATOR), state[2])
+        return jax.random.fold_in(
+            jax.random.wrap_key_data(state[:2], impl=GENERATOR), state[2]
+        )
 
 
 class Random:
@@ -53,26 +55,48 @@ class Random:
         raise NotImplementedError
 
     def random_uniform(
-        self, shape: Sequence[int], low: float = 0.0, high: float = 1.0, dtype: str | None = None
+        self,
+        shape: Sequence[int],
+        low: float = 0.0,
+        high: float = 1.0,
+        dtype: str | None = None,
     ) -> Array:
-        return jax.random.uniform(self.stream.next_key(), shape, self.dtype(dtype), low, high)
+        return jax.random.uniform(
+            self.stream.next_key(), shape, self.dtype(dtype), low, high
+        )
 
     def random_normal(
-        self, shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
+        self,
+        shape: Sequence[int],
+        mean: float = 0.0,
+        stddev: float = 1.0,
+        dtype: str | None = None,
     ) -> Array:
-        return mean + stddev * jax.random.normal(self.stream.next_key(), shape, self.dtype(dtype))
+        return mean + stddev * jax.random.normal(
+            self.stream.next_key(), shape, self.dtype(dtype)
+        )
 
     def random_truncated_normal(
-        self, shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
+        self,
+        shape: Sequence[int],
+        mean: float = 0.0,
+        stddev: float = 1.0,
+        dtype: str | None = None,
     ) -> Array:
-        drawn = jax.random.truncated_normal(self.stream.next_key(), -2.0, 2.0, shape, self.dtype(dtype))
+        drawn = jax.random.truncated_normal(
+            self.stream.next_key(), -2.0, 2.0, shape, self.dtype(dtype)
+        )
         return mean + stddev * drawn
 
-    def random_integers(self, shape: Sequence[int], low: Any, high: Any, dtype: str = "int64") -> Array:
+    def random_integers(
+        self, shape: Sequence[int], low: Any, high: Any, dtype: str = "int64"
+    ) -> Array:
         return jax.random.randint(self.stream.next_key(), shape, low, high, dtype)
 
     def random_permutation(self, n: int) -> Array:
-        return jax.random.permutation(self.stream.next_key(), jnp.arange(n, dtype=jnp.int64))
+        return jax.random.permutation(
+            self.stream.next_key(), jnp.arange(n, dtype=jnp.int64)
+        )
 
     def random_categorical(self, logits: Array) -> Array:
         return jax.random.categorical(self.stream.next_key(), logits).astype(jnp.int64)
@@ -84,12 +108,24 @@ class Random:
     def through_host(x: Array, function: Callable[[np.ndarray], np.ndarray]) -> Array:
         """`x` as `function`, plain Python, returns it at run time; for tests (see `rlgraph.testing.record_draws`)."""
         # As bits: a callback may run in a thread of its own, which does not know that this program has 64 bits.
-        bits = x.astype("uint8") if x.dtype == bool else jax.lax.bitcast_convert_type(x, jnp.uint32)
+        bits = (
+            x.astype("uint8")
+            if x.dtype == bool
+            else jax.lax.bitcast_convert_type(x, jnp.uint32)
+        )
 
         def of_bits(given: np.ndarray) -> np.ndarray:
             value = np.ascontiguousarray(given).view(x.dtype).reshape(x.shape)
-            return np.ascontiguousarray(function(value)).view(bits.dtype).reshape(bits.shape)
+            return (
+                np.ascontiguousarray(function(value))
+                .view(bits.dtype)
+                .reshape(bits.shape)
+            )
 
         same = jax.ShapeDtypeStruct(bits.shape, bits.dtype)
         result = jax.experimental.io_callback(of_bits, same, bits, ordered=True)
-        return result.astype(bool) if x.dtype == bool else jax.lax.bitcast_convert_type(result, x.dtype)
+        return (
+            result.astype(bool)
+            if x.dtype == bool
+            else jax.lax.bitcast_convert_type(result, x.dtype)
+        )

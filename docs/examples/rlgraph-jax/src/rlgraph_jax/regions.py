@@ -22,19 +22,30 @@ from rlgraph_jax.state import SegmentState, Values
 Tensors = tuple[Array, ...]
 
 
-def loop(state: SegmentState, shape: LoopShape) -> Callable[..., tuple[Tensors, Tensors]]:
+def loop(
+    state: SegmentState, shape: LoopShape
+) -> Callable[..., tuple[Tensors, Tensors]]:
     """``f(count, body, carried) -> (carried, collected)``, see `rlgraph.core.graph.emission.Linker`."""
 
-    def run(count: Any, body: Callable[..., Any], carried: Sequence[Any]) -> tuple[Tensors, Tensors]:
+    def run(
+        count: Any, body: Callable[..., Any], carried: Sequence[Any]
+    ) -> tuple[Tensors, Tensors]:
         if shape.collected or is_differentiated():
-            count = int(count)  # not known while tracing, if run time decides: see `rlgraph_jax.control`
+            count = int(
+                count
+            )  # not known while tracing, if run time decides: see `rlgraph_jax.control`
         if shape.collected and count < 1:
             raise InputError(EMPTY)
 
         def iteration(i: Array, values: Values, carried: Tensors) -> tuple[Any, ...]:
             with state.holding(values):
                 leaving, items, stop = body(i, *carried)
-                return state.written(shape.effects), typed(leaving, shape.carried), items, stop
+                return (
+                    state.written(shape.effects),
+                    typed(leaving, shape.carried),
+                    items,
+                    stop,
+                )
 
         start = (state.written(shape.effects), typed(carried, shape.carried))
         run_loop = collecting if shape.collected else stopping
@@ -57,16 +68,22 @@ def loop(state: SegmentState, shape: LoopShape) -> Callable[..., tuple[Tensors, 
 
         limit = count if isinstance(count, int) else None
         first = (jnp.zeros((), jnp.int64), jnp.asarray(True), *start)
-        _, _, *left = repeat(limit, lambda carry: carry[1] & (carry[0] < count), step, first)
+        _, _, *left = repeat(
+            limit, lambda carry: carry[1] & (carry[0] < count), step, first
+        )
         return left, ()
 
     return run
 
 
-def branch(state: SegmentState, specs: tuple[TensorSpec, ...], effects: Effects) -> Callable[..., Tensors]:
+def branch(
+    state: SegmentState, specs: tuple[TensorSpec, ...], effects: Effects
+) -> Callable[..., Tensors]:
     """``f(predicate, then, otherwise) -> tensors``, see `rlgraph.core.graph.emission.Linker`."""
 
-    def run(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Tensors:
+    def run(
+        predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]
+    ) -> Tensors:
         def side(function: Callable[[], Any]) -> Callable[[Values], Any]:
             def run_side(values: Values) -> Any:
                 with state.holding(values):
@@ -76,7 +93,9 @@ def branch(state: SegmentState, specs: tuple[TensorSpec, ...], effects: Effects)
             return run_side
 
         before = state.written(effects)
-        values, found = lax.cond(value_of(predicate), side(then), side(otherwise), before)
+        values, found = lax.cond(
+            value_of(predicate), side(then), side(otherwise), before
+        )
         state.values.update(values)
         return found
 
@@ -85,4 +104,7 @@ def branch(state: SegmentState, specs: tuple[TensorSpec, ...], effects: Effects)
 
 def typed(values: Sequence[Any], specs: Sequence[TensorSpec]) -> Tensors:
     """`values` as arrays in the dtypes of `specs`."""
-    return tuple(jnp.asarray(value_of(v), spec.dtype) for v, spec in zip(values, specs, strict=True))
+    return tuple(
+        jnp.asarray(value_of(v), spec.dtype)
+        for v, spec in zip(values, specs, strict=True)
+    )

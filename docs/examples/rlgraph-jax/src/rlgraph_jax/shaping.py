@@ -48,7 +48,11 @@ class Shaping:
 
     @staticmethod
     def pad(x: Array, padding: Sequence[tuple[int, int]], value: float = 0) -> Array:
-        return lax.pad(x, jnp.asarray(value, x.dtype), [(before, behind, 0) for before, behind in padding])
+        return lax.pad(
+            x,
+            jnp.asarray(value, x.dtype),
+            [(before, behind, 0) for before, behind in padding],
+        )
 
 
 class Creation:
@@ -77,15 +81,23 @@ class Creation:
     def ones(self, shape: Sequence[int], dtype: str | None = None) -> Array:
         return jnp.ones(shape, self.dtype(dtype))
 
-    def full(self, shape: Sequence[int], value: float, dtype: str | None = None) -> Array:
+    def full(
+        self, shape: Sequence[int], value: float, dtype: str | None = None
+    ) -> Array:
         return jnp.full(shape, value, self.dtype(dtype))
 
-    def eye(self, rows: int, columns: int | None = None, dtype: str | None = None) -> Array:
+    def eye(
+        self, rows: int, columns: int | None = None, dtype: str | None = None
+    ) -> Array:
         return jnp.eye(rows, columns, dtype=self.dtype(dtype))
 
-    def arange(self, start: int, stop: int | None = None, step: int = 1, dtype: str = "int64") -> Array:
+    def arange(
+        self, start: int, stop: int | None = None, step: int = 1, dtype: str = "int64"
+    ) -> Array:
         first, end = (0, start) if stop is None else (start, stop)
         return jnp.arange(first, end, step, self.dtype(dtype))
 
-    def linspace(self, start: float, stop: float, num: int, dtype: str | None = None) -> Array:
+    def linspace(
+        self, start: float, stop: float, num: int, dtype: str | None = None
+    ) -> Array:
         return jnp.asarray(np.linspace(start, stop, num), self.dtype(dtype))

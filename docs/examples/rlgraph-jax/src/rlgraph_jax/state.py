@@ -52,17 +52,27 @@ class SegmentState(HandleState):
 
     def write(self, handle: Handle, value: Any) -> None:
         """Let `handle` stand for `value`: an array of its shape, or a number that fills it."""
-        self._replace(handle.group, handle.start, jnp.broadcast_to(value, handle.shape).reshape(-1))
+        self._replace(
+            handle.group,
+            handle.start,
+            jnp.broadcast_to(value, handle.shape).reshape(-1),
+        )
 
     def _part(self, group: str, start: int, stop: int) -> Array:
         flat = self.values[group]
-        return flat if (start, stop) == (0, flat.size) else lax.slice(flat, (start,), (stop,))
+        return (
+            flat
+            if (start, stop) == (0, flat.size)
+            else lax.slice(flat, (start,), (stop,))
+        )
 
     def _replace(self, group: str, start: int, part: Array) -> None:
         flat = self.values[group]
         part = part.astype(flat.dtype)
         whole = part.shape == flat.shape
-        self.values[group] = part if whole else lax.dynamic_update_slice(flat, part, (start,))
+        self.values[group] = (
+            part if whole else lax.dynamic_update_slice(flat, part, (start,))
+        )
 
     # Loops and branches: functions of their own, into which values go and out of which they come.
 
@@ -89,17 +99,25 @@ class SegmentState(HandleState):
     ) -> Callable[[Callable[[], tuple[Array, Any]]], tuple[Any, list[Array]]]:
         """``f(function) -> (made, derivatives)``, see `rlgraph.core.graph.emission.Transform`."""
 
-        def derive(function: Callable[[], tuple[Array, Any]]) -> tuple[Any, list[Array]]:
+        def derive(
+            function: Callable[[], tuple[Array, Any]],
+        ) -> tuple[Any, list[Array]]:
             def loss_of(parts: Sequence[Array]) -> tuple[Array, Any]:
                 with self.holding({}) as values:
                     for block, part in zip(blocks, parts, strict=True):
                         self._replace(block.group, block.start, part)
                     before = dict(values)
                     loss, made = function()
-                    written = {name: value for name, value in values.items() if value is not before[name]}
+                    written = {
+                        name: value
+                        for name, value in values.items()
+                        if value is not before[name]
+                    }
                 return loss, (made, written)
 
-            parts = [self._part(block.group, block.start, block.stop) for block in blocks]
+            parts = [
+                self._part(block.group, block.start, block.stop) for block in blocks
+            ]
             with differentiated():
                 found = jax.value_and_grad(loss_of, has_aux=True)(parts)
             (_, (made, written)), derivatives = found

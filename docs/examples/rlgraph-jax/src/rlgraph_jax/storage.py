@@ -33,7 +33,9 @@ class JaxStorage(Storage):
 
     def write_group(self, name: str, values: np.ndarray) -> None:
         with jax.enable_x64(True):
-            self.values[name] = jnp.array(values, self.layout.groups[name].dtype)  # a copy
+            self.values[name] = jnp.array(
+                values, self.layout.groups[name].dtype
+            )  # a copy
 
     # Random streams: they are saved and loaded with the variables.
 
@@ -43,7 +45,12 @@ class JaxStorage(Storage):
         return self.values[name]
 
     def read_tensor_streams(self) -> dict[str, np.ndarray]:
-        return {name: np.array(self.values[name]) for name in self.values.keys() - self.layout.groups.keys()}
+        return {
+            name: np.array(self.values[name])
+            for name in self.values.keys() - self.layout.groups.keys()
+        }
 
     def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
-        self.values.update({name: jnp.array(state, jnp.uint32) for name, state in states.items()})
+        self.values.update(
+            {name: jnp.array(state, jnp.uint32) for name, state in states.items()}
+        )

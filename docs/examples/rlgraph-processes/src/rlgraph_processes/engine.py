@@ -50,12 +50,22 @@ class ProcessEngine(Engine):
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Actor:
         here, there = Pipe()
-        command = [sys.executable, "-m", "rlgraph_processes.host", str(there.fileno()), name]
+        command = [
+            sys.executable,
+            "-m",
+            "rlgraph_processes.host",
+            str(there.fileno()),
+            name,
+        ]
         # A session of its own: Ctrl-C reaches the learner only, which then ends its actors.
-        process = subprocess.Popen(command, pass_fds=[there.fileno()], start_new_session=True)
+        process = subprocess.Popen(
+            command, pass_fds=[there.fileno()], start_new_session=True
+        )
         there.close()
         self._actors.append(actor := Actor(name, process, here, ThreadPoolExecutor(1)))
-        actor.thread.submit(here.send_bytes, make)  # if the process has ended, calls say so
+        actor.thread.submit(
+            here.send_bytes, make
+        )  # if the process has ended, calls say so
         return actor
 
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:

@@ -10,9 +10,10 @@ from rlgraph.workers import RunSchedule
 
 
 class BackupExecutor(Executor):
-    """Every round, the agent learns from the fragments of the newest weights that come first (Chen et al., 2016).
+    """Every round, the agent learns from the first fragments of the newest weights.
 
-    Fragments that come later are dropped: https://arxiv.org/abs/1604.00981, section 3.
+    Fragments that come later are dropped: Chen et al. (2016),
+    https://arxiv.org/abs/1604.00981, section 3.
 
     Args:
         spare_actors: number of fragments that a round does not wait for.
@@ -22,11 +23,19 @@ class BackupExecutor(Executor):
         SpecError: an option is wrong.
     """
 
-    def __init__(self, agent: Any = None, env_spec: Any = None, *, spare_actors: int = 1, **options: Any):
+    def __init__(
+        self,
+        agent: Any = None,
+        env_spec: Any = None,
+        *,
+        spare_actors: int = 1,
+        **options: Any,
+    ):
         super().__init__(agent, env_spec, **options)
         if not isinstance(spare_actors, int) or not 0 <= spare_actors < self.actors:
             raise SpecError(
-                f"expected an integer from 0 to {self.actors - 1}, one less than actors, given {spare_actors!r}",
+                f"expected an integer from 0 to {self.actors - 1}, one less than "
+                f"actors, given {spare_actors!r}",
                 path="spare_actors",
             )
         self.spare_actors, self._busy = spare_actors, set[int]()
@@ -40,7 +49,7 @@ class BackupExecutor(Executor):
         self.learn_from(samples, schedule)
 
     def _first_samples(self, number: int) -> list[Sample]:
-        """The first samples of the newest weights; an actor that is late is asked again when it answers."""
+        """The first samples of the newest weights; late actors are asked again then."""
         if not self.is_started:
             self._busy = set()
         requests = self.start_actors()

@@ -20,7 +20,7 @@ class Reinforce(Algorithm):
     Args:
         state_space, action_space: the task, as the policy sees it.
         discount: discount factor of one step.
-        network_spec: layers of the policy and of the baseline; default: what suits the states.
+        network_spec: layers of policy and baseline; default: what suits the states.
         optimizer_spec: one optimizer for both; default: Adam.
     """
 
@@ -38,26 +38,44 @@ class Reinforce(Algorithm):
         layers = network_for(state_space, network_spec)
         self.discount = discount
         self.policy, self.baseline = Policy(layers, action_space), ValueFunction(layers)
-        self.optimizer = Optimizer.from_spec(optimizer_spec or "adam", path="optimizer_spec")
+        self.optimizer = Optimizer.from_spec(
+            optimizer_spec or "adam", path="optimizer_spec"
+        )
         super().__init__(self.policy, self.baseline, self.optimizer, scope="reinforce")
 
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations, actions = records["observations"], records["actions"]
-        values = self.baseline.get_values_of_transitions(observations, records["next_observations"])
-        log_probs = self.policy.get_log_likelihood(observations, actions)["log_likelihood"]
-        losses = self._losses(log_probs, values["state_values"], values["next_state_values"], records)
+        values = self.baseline.get_values_of_transitions(
+            observations, records["next_observations"]
+        )
+        log_probs = self.policy.get_log_likelihood(observations, actions)[
+            "log_likelihood"
+        ]
+        losses = self._losses(
+            log_probs, values["state_values"], values["next_state_values"], records
+        )
         variables = self.policy.variables() + self.baseline.variables()
         self.optimizer.step(variables, losses["loss"], time_percentage)
         return losses
 
     @graph_fn
-    def _losses(self, ops: Any, log_probs: Any, values: Any, next_values: Any, records: Any) -> Any:
+    def _losses(
+        self, ops: Any, log_probs: Any, values: Any, next_values: Any, records: Any
+    ) -> Any:
         """Means [] over the steps of a rollout; the other arguments are ``[T, N]``."""
-        rewards, terminals, ends = records["rewards"], records["terminals"], records["ends"]
-        returns = discounted_returns(ops, rewards, next_values, terminals, self.discount, ends)
+        rewards, terminals, ends = (
+            records["rewards"],
+            records["terminals"],
+            records["ends"],
+        )
+        returns = discounted_returns(
+            ops, rewards, next_values, terminals, self.discount, ends
+        )
         errors = ops.stop_gradient(returns) - values
-        policy_loss = weighted_mean(ops, -ops.stop_gradient(errors) * log_probs, records["weights"])
+        policy_loss = weighted_mean(
+            ops, -ops.stop_gradient(errors) * log_probs, records["weights"]
+        )
         baseline_loss = weighted_mean(ops, ops.square(errors), records["weights"])
         return {
             "loss": policy_loss + baseline_loss,

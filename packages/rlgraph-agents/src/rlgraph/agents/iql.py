@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import critic_networks, policy_and_value_networks
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.components import IQLLoss, Optimizer, Policy, SACValueNetwork, Target, ValueFunction
-from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.agents.default_network import policy_and_value_networks
+from rlgraph.agents.with_critics import WithCritics
+from rlgraph.components import IQLLoss, Policy, ValueFunction
+from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
 
-class IQL(Algorithm):
+class IQL(WithCritics):
     """Learns from a data set, and evaluates no other actions than its own (Kostrikov et al., 2022).
 
     Args:
@@ -29,13 +27,8 @@ class IQL(Algorithm):
         optimizer_spec: of policy, critics and value function, which have one optimizer each; default: Adam.
     """
 
-    experience = Replay.of(
-        memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
-    )
     search_space: ClassVar[Mapping[str, Any]] = {
-        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
-        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
-        "update_spec.batch_size": [64, 128, 256, 512],
+        **WithCritics.search_space,
         "expectile": [0.5, 0.7, 0.9],
         "inverse_temperature": [1.0, 3.0, 10.0],
     }
@@ -55,12 +48,9 @@ class IQL(Algorithm):
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         self.policy = Policy(layers, action_space)
         self.value_function = ValueFunction(value_layers)
-        networks = critic_networks(state_space, value_layers)
-        self.critics = [SACValueNetwork(*networks, scope=f"critic-{i}") for i in range(2)]
-        self.targets = [Target(critic, tau) for critic in self.critics]
+        self.make_critics(state_space, value_layers, tau)
         self.loss = IQLLoss(expectile, inverse_temperature)
-        stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
-        self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("critic", "value", "actor")}
+        self.make_optimizers(optimizer_spec, "critic", "value", "actor")
         parts = (self.value_function, *self.critics, *self.targets, self.loss, *self.optimizers.values())
         super().__init__(self.policy, *parts, scope="iql")
 
@@ -78,19 +68,12 @@ class IQL(Algorithm):
             *(records[name] for name in ("rewards", "terminals", "discounts")),
             weights=importance_weights,
         )
-        first, second, value, actor = (
-            part.variables(trainable_only=True) for part in (*self.critics, self.value_function, self.policy)
-        )
-        self.optimizers["critic"].step(first + second, losses["critic_loss"], time_percentage)
-        self.optimizers["value"].step(value, losses["value_loss"], time_percentage)
-        self.optimizers["actor"].step(actor, losses["actor_loss"], time_percentage)
+        self.step("critic", self.critics, losses["critic_loss"], time_percentage)
+        self.step("value", [self.value_function], losses["value_loss"], time_percentage)
+        self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
         for target in self.targets:
             target.sync()
-        return {"priorities": self._root(losses.pop("loss_per_item")), **losses}
-
-    @graph_fn
-    def _root(self, ops: Any, loss_per_item: Any) -> Any:
-        return ops.sqrt(loss_per_item / len(self.critics))  # the root mean square of the critics' errors, [B]
+        return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), **losses}
 
 
 class IQLAgent(Agent):

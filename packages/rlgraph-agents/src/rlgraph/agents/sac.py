@@ -8,25 +8,21 @@ from typing import Any, ClassVar
 
 from rlgraph.agents.action_checks import check_bounded_floats
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import critic_networks, policy_and_value_networks
-from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.default_network import policy_and_value_networks
+from rlgraph.agents.with_critics import WithCritics
 from rlgraph.components import (
     EntropyTemperature,
-    Optimizer,
     Policy,
     QPolicy,
     SACLoss,
-    SACValueNetwork,
-    Target,
     default_target_entropy,
 )
-from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import IntBox, Space
 
 
-class SAC(Algorithm):
+class SAC(WithCritics):
     """Soft actor-critic with an automatic temperature and two critics (Haarnoja et al., 2018).
 
     Args:
@@ -36,13 +32,8 @@ class SAC(Algorithm):
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
-    experience = Replay.of(
-        memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
-    )
     search_space: ClassVar[Mapping[str, Any]] = {
-        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
-        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
-        "update_spec.batch_size": [64, 128, 256, 512],
+        **WithCritics.search_space,
         "tau": [0.005, 0.01, 0.02, 0.05],
     }
 
@@ -64,15 +55,12 @@ class SAC(Algorithm):
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
-        networks = critic_networks(state_space, value_layers)
-        new = partial(QPolicy, layers, action_space) if discrete else partial(SACValueNetwork, *networks)
-        self.critics = [new(scope=f"critic-{i}") for i in range(2)]
-        self.targets = [Target(critic, tau) for critic in self.critics]
+        new = partial(QPolicy, layers, action_space) if discrete else None
+        self.make_critics(state_space, value_layers, tau, new=new)
         entropy = default_target_entropy(action_space) if target_entropy is None else target_entropy
         self.temperature = EntropyTemperature(initial_alpha)
         self.loss = SACLoss(entropy, discrete=bool(discrete))
-        stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
-        self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("actor", "critic", "alpha")}
+        self.make_optimizers(optimizer_spec, "actor", "critic", "alpha")
         parts = (*self.critics, *self.targets, self.temperature, self.loss, *self.optimizers.values())
         super().__init__(self.policy, *parts, scope="sac")
 
@@ -91,17 +79,12 @@ class SAC(Algorithm):
             weights=importance_weights,
             action_mask=states.get("action_mask"),
         )
-        first, second, actor = (part.variables(trainable_only=True) for part in (*self.critics, self.policy))
-        self.optimizers["actor"].step(actor, losses["actor_loss"], time_percentage)
-        self.optimizers["critic"].step(first + second, losses["critic_loss"], time_percentage)
+        self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
+        self.step("critic", self.critics, losses["critic_loss"], time_percentage)
         self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
         for target in self.targets:
             target.sync()
-        return {"priorities": self._root(losses.pop("loss_per_item")), "alpha": alpha, **losses}
-
-    @graph_fn
-    def _root(self, ops: Any, loss_per_item: Any) -> Any:
-        return ops.sqrt(loss_per_item)  # the root mean square of both critics' errors, [B]
+        return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), "alpha": alpha, **losses}
 
     def _drawn(self, observations: Any) -> tuple[Any, Any]:
         """Actions and their log-probabilities; of categories only the logits of all."""

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.agents.action_checks import check_bounded_floats
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import critic_networks, policy_and_value_networks
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.components import (
-    DeterministicPolicy,
-    Exploration,
-    Optimizer,
-    SACValueNetwork,
-    Target,
-    TD3Loss,
-)
+from rlgraph.agents.default_network import policy_and_value_networks
+from rlgraph.agents.with_critics import WithCritics
+from rlgraph.components import DeterministicPolicy, Exploration, Target, TD3Loss
 from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.core import branch, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
 
-class TD3(Algorithm):
+class TD3(WithCritics):
     """A deterministic policy that climbs a critic, with two critics, delayed and smoothed (Fujimoto et al., 2018).
 
     DDPG (Lillicrap et al., 2016, https://arxiv.org/abs/1509.02971) is ``num_critics=1, policy_delay=1,
@@ -44,13 +35,8 @@ class TD3(Algorithm):
         optimizer_spec: of policy and critics, which have one optimizer each; default: Adam.
     """
 
-    experience = Replay.of(
-        memory_spec={"capacity": 10**5}, update_spec={"update_interval": 1, "batch_size": 256}
-    )
     search_space: ClassVar[Mapping[str, Any]] = {
-        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
-        "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
-        "update_spec.batch_size": [64, 128, 256, 512],
+        **WithCritics.search_space,
         "tau": [0.005, 0.01, 0.02, 0.05],
         "target_noise": [0.1, 0.2, 0.4],
     }
@@ -78,9 +64,8 @@ class TD3(Algorithm):
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         self.policy = DeterministicPolicy(layers, action_space)
         self.loss = TD3Loss(num_q_functions=num_critics)
-        networks = critic_networks(state_space, value_layers)
-        self.critics = [SACValueNetwork(*networks, scope=f"critic-{i}") for i in range(num_critics)]
-        self.target_policy, *self.targets = (Target(part, tau) for part in (self.policy, *self.critics))
+        self.target_policy = Target(self.policy, tau)
+        self.make_critics(state_space, value_layers, tau, num_critics)
         self.exploration = Exploration.from_spec(
             {"noise_spec": {"stddev": 0.1, "relative": True}}
             if exploration_spec is None
@@ -88,8 +73,7 @@ class TD3(Algorithm):
             path="exploration_spec",
             action_space=action_space,
         )
-        stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
-        self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("actor", "critic")}
+        self.make_optimizers(optimizer_spec, "actor", "critic")
         parts = (*self.critics, self.target_policy, *self.targets, self.exploration, self.loss)
         super().__init__(self.policy, *parts, *self.optimizers.values(), scope="td3")
 
@@ -118,22 +102,20 @@ class TD3(Algorithm):
             *(records[name] for name in ("rewards", "terminals", "discounts")),
             weights=importance_weights,
         )
-        first, *others = (critic.variables(trainable_only=True) for critic in self.critics)
-        self.optimizers["critic"].step(sum(others, start=first), losses["loss"], time_percentage)
+        self.step("critic", self.critics, losses["loss"], time_percentage)
 
         def update_policy() -> None:
             actions = self.policy.get_deterministic_action(states)["action"]
             values = self.critics[0].state_action_value(states, actions)
             loss = self.loss.loss_average(self.loss.actor_loss_per_item(values), importance_weights)
-            variables = self.policy.variables(trainable_only=True)
-            self.optimizers["actor"].step(variables, loss, time_percentage)
+            self.step("actor", [self.policy], loss, time_percentage)
             self._keep(loss)
             for target in (self.target_policy, *self.targets):
                 target.sync()
 
         branch(self._is_due(), update_policy, lambda: None)
         return {
-            "priorities": self._root(losses.pop("loss_per_item")),
+            "priorities": self.loss.get_errors(losses.pop("loss_per_item")),
             "actor_loss": self._last_actor_loss(),
             **losses,
         }
@@ -151,10 +133,6 @@ class TD3(Algorithm):
     @graph_fn
     def _last_actor_loss(self, ops: Any) -> Any:
         return ops.read(self.actor_loss)
-
-    @graph_fn
-    def _root(self, ops: Any, loss_per_item: Any) -> Any:
-        return ops.sqrt(loss_per_item / len(self.critics))  # the root mean square of the critics' errors, [B]
 
 
 class TD3Agent(Agent):

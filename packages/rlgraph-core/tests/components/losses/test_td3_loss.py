@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import TD3Loss
+from rlgraph.components import SACLoss, TD3Loss
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, FloatBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
@@ -34,6 +34,14 @@ def test_by_hand(backend):
     test = ComponentTest(TD3Loss(0.5), SPACES, backend=backend)
     test.test(("loss", BATCH), expected_outputs=named(6.0, 1.5))
     test.test("actor_loss_per_item", BATCH["q_values_policy"], expected_outputs=ACTOR)
+
+
+@pytest.mark.parametrize("loss", [TD3Loss(), SACLoss()], ids=["whole squares", "halves"])
+def test_errors(loss, backend):
+    """Of errors of 3 and 1 the root mean square is that of 5."""
+    test = ComponentTest(loss, {"loss_per_item": FLOATS}, backend=backend)
+    per_item = [10.0, 0.0] if isinstance(loss, TD3Loss) else [5.0, 0.0]
+    test.test(("get_errors", [per_item]), expected_outputs=[5.0**0.5, 0.0], decimals=5)
 
 
 def test_weights_and_discounts(backend):

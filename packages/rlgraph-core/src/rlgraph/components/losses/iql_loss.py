@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.losses.critic_checks import check_critics, check_number_of_critics
-from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.critics_loss import CriticsLoss
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.implicit_q_learning import advantage_weights, expectile_loss
 from rlgraph.core.functional.td3 import clipped_double_q, critic_loss, td3_target
-from rlgraph.spaces import Space
 
 
-class IQLLoss(LossFunction):
+class IQLLoss(CriticsLoss):
     """Losses of critics, value function and policy (Kostrikov et al., 2022, https://arxiv.org/abs/2110.06169).
 
     No loss evaluates actions that were not taken. Each has its own optimizer; ``loss`` is that of the critics.
@@ -40,6 +37,7 @@ class IQLLoss(LossFunction):
         "log_likelihood",
         "discounts",
     )
+    critic_arguments = ("q_values", "q_values_target")
 
     def __init__(
         self,
@@ -54,14 +52,7 @@ class IQLLoss(LossFunction):
         self.expectile = check_number(expectile, f"{scope}.expectile", above=0, below=1)
         self.inverse_temperature = check_number(inverse_temperature, f"{scope}.inverse_temperature", least=0)
         self.weight_limit = check_number(weight_limit, f"{scope}.weight_limit", above=0)
-        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
-        self.num_q_functions = check_number_of_critics(num_q_functions, scope)
-        super().__init__(scope=scope, **kwargs)
-
-    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        super().check_input_spaces(input_spaces, action_space)
-        for name in ("q_values", "q_values_target"):
-            check_critics(input_spaces, name, self.num_q_functions, axes=1)
+        super().__init__(discount, num_q_functions, scope, **kwargs)
 
     @rlgraph_api
     def loss_per_item(

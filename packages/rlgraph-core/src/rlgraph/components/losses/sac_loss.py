@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.losses.critic_checks import check_critics, check_number_of_critics
-from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.critics_loss import CriticsLoss
 from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.policy_gradient import sum_of_parts
@@ -30,7 +29,7 @@ from rlgraph.spaces.errors import mismatch
 TEMPERATURES = ("alpha", "log_alpha")
 
 
-class SACLoss(LossFunction):
+class SACLoss(CriticsLoss):
     """Losses of critics, actor and temperature (Haarnoja et al., 2018, https://arxiv.org/abs/1812.05905).
 
     Each has its own optimizer: ``critic_loss``, ``actor_loss`` and, with a target entropy, ``alpha_loss``; ``loss`` is
@@ -57,6 +56,8 @@ class SACLoss(LossFunction):
     item_arguments = ("rewards", "terminals", "discounts")
     part_arguments = ("log_probs_next_sampled", "log_probs_sampled")
     measures = ("entropy",)
+    critic_arguments = ("q_values_next_sampled", "q_values", "q_values_sampled")
+    share_of_squares = 0.5
 
     def __init__(
         self,
@@ -74,19 +75,15 @@ class SACLoss(LossFunction):
         self.target_entropy = None
         if target_entropy is not None:
             self.target_entropy = check_number(target_entropy, f"{scope}.target_entropy")
-        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
-        self.num_q_functions = check_number_of_critics(num_q_functions, scope)
-        self.discrete = discrete
+        self.discrete, self.critic_axes = discrete, 2 if discrete else 1
         self.temperature_loss = temperature_loss
-        super().__init__(scope=scope, **kwargs)
+        super().__init__(discount, num_q_functions, scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
         alpha = input_spaces.get("alpha")
         if alpha is not None and (not isinstance(alpha, FloatBox) or alpha.get_shape(True, True) != ()):
             raise mismatch("alpha", "one temperature for all items, FloatBox()", repr(alpha))
-        for name in ("q_values_next_sampled", "q_values", "q_values_sampled"):
-            check_critics(input_spaces, name, self.num_q_functions, axes=2 if self.discrete else 1)
         for name in self.part_arguments if self.discrete else ():
             space = input_spaces.get(name)
             if space is not None and not (

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.losses.critic_checks import check_critics, check_number_of_critics
-from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.critics_loss import CriticsLoss
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.td3 import critic_loss, deterministic_policy_gradient_loss, td3_target
-from rlgraph.spaces import Space
 
 
-class TD3Loss(LossFunction):
+class TD3Loss(CriticsLoss):
     """Losses of critics and actor (Fujimoto et al., 2018, Algorithm 1, https://arxiv.org/abs/1802.09477).
 
     Each has its own optimizer: ``critic_loss`` and ``actor_loss``; ``loss`` is that of the critics. The agent adds the
@@ -30,18 +26,12 @@ class TD3Loss(LossFunction):
     """
 
     item_arguments = ("rewards", "terminals", "q_values_policy", "discounts")
+    critic_arguments = ("q_values_next", "q_values")
 
     def __init__(
         self, discount: float = 0.99, num_q_functions: int = 2, scope: str = "td3-loss", **kwargs: Any
     ):
-        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
-        self.num_q_functions = check_number_of_critics(num_q_functions, scope)
-        super().__init__(scope=scope, **kwargs)
-
-    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        super().check_input_spaces(input_spaces, action_space)
-        for name in ("q_values_next", "q_values"):
-            check_critics(input_spaces, name, self.num_q_functions, axes=1)
+        super().__init__(discount, num_q_functions, scope, **kwargs)
 
     @rlgraph_api
     def loss_per_item(
