@@ -138,7 +138,8 @@ def space_of(spec: Any, path: str) -> Space:
     if dtype.kind == "b":
         return BoolBox(shape=shape)
     if dtype.kind == "f":
-        return FloatBox(*_bounds(low, high, shape, np.float32), shape)
+        least, most = _bounds(low, high, shape, np.float32)
+        return FloatBox(least, most, shape)
     if dtype.kind in "iu":
         if dtype == np.uint8:
             low, high = (0 if low is None else low), (255 if high is None else high)
