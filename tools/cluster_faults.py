@@ -131,6 +131,10 @@ class Cluster:
         ]
         return all(any(each.raddr and each.raddr.port == port for each in found) for found in connections)
 
+    def has_told_workers_to_end(self) -> bool:
+        """Whether all steps are done: the learner may still evaluate its policy."""
+        return any(self.programs[f"worker {number}"].poll() == 0 for number in (0, 1))
+
     def has_finished(self) -> bool:
         """Whether the learner has done all its steps."""
         return self.programs["learner"].poll() == 0
@@ -190,6 +194,9 @@ def kill_one(cluster: Cluster, draws: random.Random, problems: list[str]) -> int
     )
     seconds = time.monotonic() - killed
     if cluster.has_finished():
+        return 0
+    if not is_named and cluster.has_told_workers_to_end():
+        cluster.start(victim)  # it evaluates again
         return 0
     print(f"{victim} was killed, and named after {seconds:.1f} s", flush=True)
     if not is_named or seconds > LIMIT:

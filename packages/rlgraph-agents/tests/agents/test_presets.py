@@ -22,11 +22,16 @@ WORLD = {"type": "grid_world", "world": "4x4"}
 SHIPPED = [preset for name in registry("rlgraph.agents").names() for preset in presets_of(name)]
 
 
+#: How an environment begins -> what it needs.
+EXTRAS = {"atari": "ale_py", "LunarLander": "Box2D", "Hopper": "mujoco", "HalfCheetah": "mujoco"}
+
+
 def environment_of(preset):
-    if preset.name == "dqn/atari":
-        pytest.importorskip("ale_py", reason="Atari games need the extra 'atari'")
-        return PONG
-    return preset.document["environment"]
+    environment = preset.document["environment"]
+    for name, module in EXTRAS.items():
+        if str(environment).startswith(name):
+            pytest.importorskip(module, reason=f"{name} needs an extra")
+    return PONG if environment == "atari" else environment
 
 
 @pytest.fixture(scope="module")

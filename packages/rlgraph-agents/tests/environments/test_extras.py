@@ -85,3 +85,18 @@ def test_what_works_without_it_ends_the_message(without):
     without("h5py")
     with pytest.raises(SpecError, match=r"HDF5 needs h5py.*\[data\]\"; \.npz files need nothing"):
         import_extra("h5py", "HDF5", "data.h5", "; .npz files need nothing")
+
+
+@pytest.mark.parametrize("gym_id", ["LunarLander-v3", "LunarLanderContinuous-v3"])
+def test_the_states_of_lunar_lander_leave_its_declared_bounds(gym_id):
+    """Its main engine lifts it above 2.5, which the checks of the first episode would refuse."""
+    pytest.importorskip("Box2D")
+    vector = make_vector_env(gym_id, 1)
+    discrete = gym_id == "LunarLander-v3"
+    up = np.array([2]) if discrete else np.array([[1.0, 0.0]], np.float32)
+    states, highest = vector.reset(seed=2), 0.0
+    for _ in range(150):
+        states = vector.step(up)[0]
+        highest = max(highest, float(states[0, 1]))
+    assert highest > 2.5
+    vector.terminate()

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.default_network import policy_and_value_networks
-from rlgraph.agents.with_critics import WithCritics
+from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import IQLLoss, Policy, ValueFunction
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
 
-class IQL(WithCritics):
+class IQL(OffPolicyActorCritic):
     """Learns from a data set, and evaluates no other actions than its own (Kostrikov et al., 2022).
 
     Args:
@@ -28,7 +28,7 @@ class IQL(WithCritics):
     """
 
     search_space: ClassVar[Mapping[str, Any]] = {
-        **WithCritics.search_space,
+        **OffPolicyActorCritic.search_space,
         "expectile": [0.5, 0.7, 0.9],
         "inverse_temperature": [1.0, 3.0, 10.0],
     }

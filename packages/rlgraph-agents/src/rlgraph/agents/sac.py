@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.action_checks import check_bounded_floats
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.default_network import policy_and_value_networks
-from rlgraph.agents.with_critics import WithCritics
+from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import (
     EntropyTemperature,
     Policy,
@@ -22,7 +22,7 @@ from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import IntBox, Space
 
 
-class SAC(WithCritics):
+class SAC(OffPolicyActorCritic):
     """Soft actor-critic with an automatic temperature and two critics (Haarnoja et al., 2018).
 
     Args:
@@ -33,7 +33,7 @@ class SAC(WithCritics):
     """
 
     search_space: ClassVar[Mapping[str, Any]] = {
-        **WithCritics.search_space,
+        **OffPolicyActorCritic.search_space,
         "tau": [0.005, 0.01, 0.02, 0.05],
     }
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.action_checks import check_bounded_floats
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.default_network import policy_and_value_networks
-from rlgraph.agents.with_critics import WithCritics
+from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import DeterministicPolicy, Exploration, Target, TD3Loss
 from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.core import branch, graph_fn, rlgraph_api
@@ -16,7 +16,7 @@ from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
 
-class TD3(WithCritics):
+class TD3(OffPolicyActorCritic):
     """A deterministic policy that climbs a critic, with two critics, delayed and smoothed (Fujimoto et al., 2018).
 
     DDPG (Lillicrap et al., 2016, https://arxiv.org/abs/1509.02971) is ``num_critics=1, policy_delay=1,
@@ -36,7 +36,7 @@ class TD3(WithCritics):
     """
 
     search_space: ClassVar[Mapping[str, Any]] = {
-        **WithCritics.search_space,
+        **OffPolicyActorCritic.search_space,
         "tau": [0.005, 0.01, 0.02, 0.05],
         "target_noise": [0.1, 0.2, 0.4],
     }

@@ -21,7 +21,7 @@ from rlgraph.environments.gym_masks import (
     inside_gymnasium_wrappers,
 )
 from rlgraph.environments.gym_states import gym_state, has_known_state, set_gym_state
-from rlgraph.environments.gym_translation import from_gym, passes_unchanged, space_of, to_gym
+from rlgraph.environments.gym_translation import from_gym, passes_unchanged, space_of, states_of, to_gym
 from rlgraph.environments.step_checks import is_end, number_of
 from rlgraph.spaces import BoxSpace
 
@@ -90,7 +90,7 @@ class OpenAIGymEnv(Environment):
         )
         self.gym_env = made
         self._name = made.spec.id if made.spec is not None else type(made.unwrapped).__name__
-        gym_states, gym_actions = made.observation_space, made.action_space
+        gym_states, gym_actions = states_of(made), made.action_space
         super().__init__(space_of(gym_states, force_float32), space_of(gym_actions, force_float32))
         self._to_state = from_gym(gym_states, self.state_space)
         self._to_action = to_gym(gym_actions, self.action_space)

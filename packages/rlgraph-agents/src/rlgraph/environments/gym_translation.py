@@ -24,6 +24,17 @@ CAST_FROM = {"f": "fiub", "i": "iub", "u": "iub", "b": "biu", "O": "UO"}
 """For each kind of dtype, the kinds of observations that are cast to it."""
 
 
+def states_of(env: Any) -> GymSpace:
+    """The observation space of an environment.
+
+    That of LunarLander has no bounds here: its height and its angular velocity leave those that it declares.
+    """
+    space: GymSpace = env.observation_space
+    if type(env.unwrapped).__name__ != "LunarLander" or space != env.unwrapped.observation_space:
+        return space
+    return gym_spaces.Box(-np.inf, np.inf, space.shape, np.float32)
+
+
 def space_of(gym_space: GymSpace, force_float32: bool) -> Space:
     """The Space of a Gymnasium space, without batch rank.
 

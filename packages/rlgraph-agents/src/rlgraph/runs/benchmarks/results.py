@@ -45,7 +45,7 @@ class SeedResult(Spec):
         error: why the run failed; None: it did not.
         steps, seconds: of training.
         evaluations: evaluations during training: steps and mean return.
-        training: mean return of the last 100 episodes, at steps of the evaluations or evenly spread.
+        training_returns: mean return of the last 100 episodes, at steps of the evaluations or evenly spread.
         departures: why the run differs from the one that its seed determines, such as a resume after Ctrl-C.
         versions, git, machine: see `rlgraph.runs.provenance`.
     """
@@ -61,7 +61,7 @@ class SeedResult(Spec):
     steps: int = 0
     seconds: float = 0.0
     evaluations: Curve = Field(default=[])
-    training: Curve = Field(default=[])
+    training_returns: Curve = Field(default=[])
     departures: list[str] = Field(default=[])
     versions: dict[str, str] = Field(default={})
     git: dict[str, Any] | None = None
@@ -107,7 +107,7 @@ def read_result(file: Path) -> SeedResult | None:
 def _with_tuples(content: Any) -> Any:
     """JSON has no tuples; curves have."""
     if isinstance(content, dict):
-        for name in ("evaluations", "training"):
+        for name in ("evaluations", "training_returns"):
             if isinstance(content.get(name), list):
                 content[name] = [
                     tuple(point) if isinstance(point, list) else point for point in content[name]

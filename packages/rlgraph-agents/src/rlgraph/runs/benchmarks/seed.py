@@ -133,7 +133,7 @@ def _curves(run: Path) -> dict[str, Curve]:
         for row in read_metrics(run)
         if row.get("mean_return", float("nan")) == row.get("mean_return")
     ]
-    return {"evaluations": thinned(evaluations), "training": thinned(reports)}
+    return {"evaluations": thinned(evaluations), "training_returns": thinned(reports)}
 
 
 def thinned(curve: Curve) -> Curve:

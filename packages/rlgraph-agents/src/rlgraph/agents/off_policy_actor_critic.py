@@ -1,4 +1,4 @@
-"""What algorithms that learn from a replay memory with a policy and several critics have in common."""
+"""The base of algorithms that learn a policy and critics from a replay memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
 
-class WithCritics(Algorithm):
+class OffPolicyActorCritic(Algorithm):
     """Critics, targets that follow them, and optimizers; a subclass adds policy and loss, and writes `update`."""
 
     experience = Replay.of(
