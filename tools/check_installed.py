@@ -203,9 +203,12 @@ def agents(extras: frozenset[str]) -> None:
         env.reset(seed=1)
         env.set_state(env.get_state())
 
+    grid = {"type": "minigrid", "env_id": "MiniGrid-Empty-5x5-v0"}
     optional: dict[str, Callable[[], Any]] = {
         "atari": atari,
         "box2d": lambda: make_environment("LunarLander-v3").reset(seed=1),
+        "minatar": lambda: make_environment("MinAtar/Breakout-v1").reset(seed=1),
+        "minigrid": lambda: make_environment(grid).reset(seed=1),
         "mujoco": lambda: make_environment("Hopper-v5").reset(seed=1),
         "envpool": lambda: make_vector_env({"type": "envpool", "task_id": "CartPole-v1"}, 2).reset(),
         "video": lambda: Mp4Film(Path("film.mp4"), 30.0),

@@ -225,3 +225,14 @@ def test_what_an_agent_did_is_recorded(file):
         record_data_set(agent, Nested, 2, file.with_suffix(".csv"))
     with pytest.raises(SpecError, match="episodes: expected an integer >= 1"):
         record_data_set(agent, Nested, 0, file)
+
+
+def test_a_script_is_recorded(file):
+    """A function of one state; its actions are checked as those of agents are."""
+
+    def turn(state):
+        return {"turn": 0.25 * state["place"][1], "gear": 2}
+
+    (one,) = read(record_data_set(turn, Nested, 1, file))
+    np.testing.assert_allclose(one.actions["turn"], [0.0, 0.25, 0.5])
+    np.testing.assert_array_equal(one.actions["gear"], [2, 2, 2])

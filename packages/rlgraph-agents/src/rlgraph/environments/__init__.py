@@ -4,6 +4,7 @@ from rlgraph.environments.atari import AtariEnv
 from rlgraph.environments.bit_flip import BitFlip
 from rlgraph.environments.check_environment import Finding, check_environment
 from rlgraph.environments.deterministic_env import DeterministicEnv
+from rlgraph.environments.dm_env import DmEnv
 from rlgraph.environments.environment import Environment, environment_seed
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.errors import EnvironmentFault
@@ -12,6 +13,7 @@ from rlgraph.environments.faulty_env import FaultyEnv
 from rlgraph.environments.grid_world import GridWorld
 from rlgraph.environments.gym_env import OpenAIGymEnv
 from rlgraph.environments.legal_moves import LegalMoves
+from rlgraph.environments.minigrid import MiniGrid
 from rlgraph.environments.native_vector_env import NativeVectorEnv
 from rlgraph.environments.partially_observed_env import PartiallyObservedEnv
 from rlgraph.environments.process_vector_env import ProcessVectorEnv
@@ -27,6 +29,7 @@ __all__ = [
     "AtariEnv",
     "BitFlip",
     "DeterministicEnv",
+    "DmEnv",
     "EnvPoolVectorEnv",
     "Environment",
     "EnvironmentFault",
@@ -34,6 +37,7 @@ __all__ = [
     "Finding",
     "GridWorld",
     "LegalMoves",
+    "MiniGrid",
     "NativeVectorEnv",
     "OpenAIGymEnv",
     "PartiallyObservedEnv",

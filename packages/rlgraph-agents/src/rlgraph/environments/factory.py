@@ -12,6 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
 from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.environments.dm_env import DmEnv, is_dm_env
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.errors import fault_of
@@ -126,6 +127,8 @@ def _from_instance(instance: Any, path: str) -> Environment:
         )
     if isinstance(instance, gymnasium.Env):
         return OpenAIGymEnv(instance)
+    if is_dm_env(instance):
+        return DmEnv(instance)
     try:
         return ProtocolEnv(instance)
     except SpecError as error:

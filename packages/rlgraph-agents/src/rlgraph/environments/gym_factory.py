@@ -21,8 +21,13 @@ GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 #: The largest number of frames that a wrapper stacks; more are a mistake.
 MAX_FRAMES = 1000
 
-#: How ids begin that a package registers when it is imported -> its module.
-REGISTERED_BY = {"ALE/": "ale_py"}
+#: How ids begin that a package registers when it is imported, or when a function of it is called.
+REGISTERED_BY = {
+    "ALE/": "ale_py",
+    "BabyAI-": "minigrid",
+    "MinAtar/": "minatar.gym:register_envs",
+    "MiniGrid-": "minigrid",
+}
 
 
 def gym_environment(
@@ -49,6 +54,7 @@ def gym_environment(
     for at, wrapper in enumerate(_listed(wrappers)):
         env = _wrapped(env, wrapper, f"OpenAIGymEnv.wrappers[{at}]")
     _no_autoreset(env)
+    _no_missions(env, given)
     return env, frameskip or 1
 
 
@@ -61,9 +67,12 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
     if isinstance(given, EnvSpec):
         return given
     module, _, gym_id = given.rpartition(":")
-    for start, package in REGISTERED_BY.items():
+    for start, target in REGISTERED_BY.items():
         if gym_id.startswith(start) and gym_id not in gymnasium.registry:
-            import_extra(package, gym_id, "OpenAIGymEnv")
+            package, _, register = target.partition(":")
+            imported = import_extra(package, gym_id, "OpenAIGymEnv")
+            if register:
+                getattr(imported, register)()
     if module:
         check_import(module, given, "OpenAIGymEnv.gym_env")
     try:
@@ -177,6 +186,20 @@ def _no_autoreset(env: GymEnv) -> None:
                 path="OpenAIGymEnv",
             )
         env = env.env
+
+
+def _no_missions(env: GymEnv, given: Any) -> None:
+    """Refuses states of MiniGrid with missions, whose space of texts has no counterpart."""
+    states = env.observation_space
+    if isinstance(states, gymnasium.spaces.Dict) and "MissionSpace" in {
+        type(part).__name__ for part in states.values()
+    }:
+        name = given if isinstance(given, str) else type(env.unwrapped).__name__
+        raise SpecError(
+            f"{name} is one of MiniGrid, whose missions have no Space: make it by {{'type': 'minigrid', 'env_id': "
+            f"{name!r}}}, or put a wrapper around it, such as 'minigrid.wrappers:ImgObsWrapper'",
+            path="OpenAIGymEnv",
+        )
 
 
 def _unknown(gym_id: str) -> str:

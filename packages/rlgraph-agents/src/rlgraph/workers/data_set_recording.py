@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.data_sets import RecordedEpisode, check_suffix, write_data_set
 from rlgraph.agents.masked_states import check_legal
@@ -18,13 +20,40 @@ from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.compatibility import check_fits
 
 
+class _Script:
+    """Acts by a function of one state, as an actor does."""
+
+    masked = None
+
+    def __init__(self, act: Callable[[Any], Any]):
+        self._act = act
+
+    def begin(self) -> None:
+        """An episode begins."""
+
+    def see(self, states: Any) -> Any:
+        return states
+
+    def act(self, states: Any, use_exploration: bool) -> Any:
+        return stack([self._act(row(states, 0))])
+
+    def rewarded(self, rewards: np.ndarray) -> None:
+        """What came of the action."""
+
+
 def record_data_set(
-    agent: Agent, env: Any, episodes: int, file: str | Path, *, use_exploration: bool = True, seed: int = 0
+    agent: Agent | Callable[[Any], Any],
+    env: Any,
+    episodes: int,
+    file: str | Path,
+    *,
+    use_exploration: bool = True,
+    seed: int = 0,
 ) -> Path:
     """Play whole episodes and write them as a data set, which `Agent.learn` takes; returns the file.
 
     Args:
-        agent: acts, and observes nothing.
+        agent: acts, and observes nothing; or a function of one state that returns an action, such as a script.
         env: environment spec, or an environment, which is reset and left open. Its episodes have to end.
         episodes: number of episodes.
         file: an ``.npz`` file, or an HDF5 file in the format of Minari, ``.hdf5`` or ``.h5``, which needs h5py.
@@ -43,20 +72,23 @@ def record_data_set(
     check_suffix(Path(file))
     vector = make_vector_env(env, 1, max_restarts=0)
     try:
-        check_fits(agent, vector)
+        if isinstance(agent, Agent):
+            check_fits(agent, vector)
+        actor = agent.new_actor() if isinstance(agent, Agent) else _Script(agent)
         with interruptible():
-            recorded = _play(agent, vector, episodes, use_exploration, seed)
+            recorded = _play(actor, vector, episodes, use_exploration, seed)
+        states, actions = vector.state_space, vector.action_space
     finally:
         if not is_instance(env):
             vector.terminate()
-    return write_data_set(file, recorded, agent.state_space, agent.action_space)
+    return write_data_set(file, recorded, states, actions)
 
 
 def _play(
-    agent: Agent, vector: VectorEnv, episodes: int, use_exploration: bool, seed: int
+    actor: Actor | _Script, vector: VectorEnv, episodes: int, use_exploration: bool, seed: int
 ) -> list[RecordedEpisode]:
     """Episodes of a vector environment of one environment."""
-    actor, states, recorded = agent.new_actor(), vector.reset(seed), []
+    states, recorded = vector.reset(seed), []
     for _ in range(episodes):
         actor.begin()
         observations, actions, steps, ended = [_first(states)], [], [], False
