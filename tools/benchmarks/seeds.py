@@ -16,9 +16,11 @@ def run_seeds(
 ) -> None:
     """Measure every seed, print each result, and write all of them into the file of ``--results``.
 
+    Runs of other seeds stay in the file if they are of the same revision, settings and machine.
+
     Args:
         description: of the benchmark.
-        measure: seed -> numbers by name.
+        measure: seed -> numbers, or lists of these, by name; lists are not printed.
         settings: of the benchmark, written beside the results.
     """
     parser = argparse.ArgumentParser(
@@ -28,9 +30,18 @@ def run_seeds(
     parser.add_argument("--results", type=Path, help="where they are written")
     options = parser.parse_args()
     facts = {key: value for key, value in provenance().items() if key != "command"}
-    runs = []
+    runs = _known({**settings, **facts}, options.results, options.seeds)
     for seed in options.seeds:
         runs.append(measure(seed))
-        print(*(f"{name} {value:g}" for name, value in runs[-1].items()), sep=", ", flush=True)
+        numbers = {name: value for name, value in runs[-1].items() if not isinstance(value, list)}
+        print(*(f"{name} {value:g}" for name, value in numbers.items()), sep=", ", flush=True)
     if options.results:
+        runs.sort(key=lambda run: run["seed"])
         options.results.write_text(json.dumps({**settings, **facts, "runs": runs}, indent=2) + "\n")
+
+
+def _known(same: Mapping[str, Any], file: Path | None, seeds: list[int]) -> list[Any]:
+    """The runs in a file of other seeds, where everything else is the same."""
+    known = json.loads(file.read_text()) if file and file.exists() else {}
+    runs = known.pop("runs", [])
+    return [run for run in runs if run["seed"] not in seeds] if known == json.loads(json.dumps(same)) else []

@@ -182,16 +182,39 @@ def test_sequences_of_episodes_of_all_lengths_have_room(tmp_path):
     assert agent.executor.execute("get_memory_size") == wanted // 4
 
 
-def test_bad_data_is_refused_before_anything_is_taken_in(tmp_path, data):
+@pytest.mark.parametrize("kind", ["bc", "iql", "dqfd", "dqn"])
+def test_bad_data_is_refused_before_anything_is_taken_in(kind, tmp_path, data):
     (tmp_path / "a.npz").write_bytes(data["right"].read_bytes())
     rng = np.random.default_rng(0)
     observations, shown = cues(rng, 2)
     bad = RecordedEpisode(observations, shown[:-1], np.array([0.0, np.nan]), *np.zeros((2, 2), bool))
     write_data_set(tmp_path / "b.npz", [bad], CueTask.STATES, ACTIONS)
-    agent = agent_of("bc", "numpy")
+    agent = agent_of(kind, "numpy")
     with pytest.raises(InputError, match=r"b\.npz, episode_0, step 1: rewards: nan"):
         agent.learn(updates=1, data=tmp_path)
     assert agent.executor.execute("get_memory_size") == 0 and agent.updates == 0
+
+
+@pytest.mark.parametrize("kind", ["dqfd", "dqn"])
+def test_steps_of_a_cut_episode_are_not_joined_with_those_of_the_next(kind):
+    agent = agent_of(kind, "numpy", n_step=3)
+    states = np.arange(24.0, dtype=np.float32).reshape(6, 4)
+    steps = {
+        "states": states,
+        "next_states": states + 4.0,
+        "actions": np.zeros(6, int),
+        "rewards": np.ones(6),
+    }
+    steps["terminals"] = np.arange(6) == 5
+    steps["next_states"][2] += 1.0  # where the episode was cut, another state was reached
+    expected = (
+        "import_observations: expected next_states of row 2 to be the states of row 3, since row 2 ends no"
+    )
+    with pytest.raises(InputError, match=expected):
+        agent.import_observations(steps)
+    assert agent.executor.execute("get_memory_size") == 0
+    assert agent.import_observations({**steps, "sequence_indices": [2]}) == 6
+    assert agent.import_observations({**steps, "truncations": np.arange(6) == 2}) == 6
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_a_seed_is_that_of_a_run(subject, tmp_path, undrawn):
     assert found.best.steps == 48  # the policy never changes, and the latest of equal ones is kept
     assert found.versions["numpy"] and found.departures == []
     assert read_result(result_file(tmp_path, subject, 3)) == found
-    assert not run_place(tmp_path, subject, 3).exists()
+    assert not (tmp_path / results.UNFINISHED).exists()
 
 
 @pytest.mark.parametrize("policy", ["last", "best"])

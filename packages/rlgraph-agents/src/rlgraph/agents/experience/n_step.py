@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.nested_arrays import map_arrays, row
+from rlgraph.agents.nested_arrays import flatten_arrays, map_arrays, row
+from rlgraph.core import InputError
 
 
 class Transitions(NamedTuple):
@@ -157,6 +158,31 @@ class NStepWindows:
             map_arrays(lambda held: held[slots], self._reached),
             np.full(len(slots), self._powers[length]),
         )
+
+
+def check_consecutive(method: str, batch: Mapping[str, Any], ends: np.ndarray) -> None:
+    """Check that each row of a fragment leads to the next one, where ``next_states`` are given.
+
+    Args:
+        method: named in errors.
+        batch, ends: as of `n_step_transitions`.
+
+    Raises:
+        InputError: one does not: sums of rewards would join two episodes.
+    """
+    if "next_states" not in batch:
+        return
+    goes_on = ~(ends | np.asarray(batch["terminals"], bool))[:-1]
+    for path, reached in flatten_arrays(batch["next_states"]).items():
+        following = flatten_arrays(batch["states"])[path][1:]
+        differs = (reached[:-1] != following).reshape(len(following), -1).any(axis=1) & goes_on
+        if differs.any():
+            index = int(np.argmax(differs))
+            raise InputError(
+                f"{method}: expected next_states of row {index} to be the states of row {index + 1}, since row {index} "
+                "ends no episode, given others: mark the last row of each episode that was cut, with truncations or "
+                "sequence_indices"
+            )
 
 
 def n_step_transitions(

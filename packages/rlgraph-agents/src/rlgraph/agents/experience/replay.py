@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.agents.experience.experience import Experience, Writer
 from rlgraph.agents.experience.hindsight import Hindsight, HindsightWriter
-from rlgraph.agents.experience.n_step import NStepWindows, n_step_transitions
+from rlgraph.agents.experience.n_step import NStepWindows, check_consecutive, n_step_transitions
 from rlgraph.agents.experience.sequence_indices import fragment_ends
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.specs import HindsightSpec, UpdateSpec, parse_spec
@@ -152,6 +152,8 @@ class Replay(Experience):
                 columns["discounts"] = np.full_like(columns["rewards"], self.discount**self.n_step)
             return columns
         ends = fragment_ends(method, sequence_indices, len(truncations)) | truncations
+        if self.n_step > 1:
+            check_consecutive(method, columns, ends)
         columns = n_step_transitions(columns, ends, self.n_step, self.discount)
         if not len(columns["rewards"]):
             raise InputError(

@@ -99,19 +99,13 @@ class ReplayWithDemonstrations(Replay):
             raise InputError(
                 f"{method}: demonstrations: expected bool[{len(truncations)}], given {flags.dtype}{list(flags.shape)}"
             )
-        ends = fragment_ends(method, sequence_indices, len(truncations)) | truncations
         columns["demonstrations"] = flags
         if sequence_indices is None:
             return columns
+        ends = fragment_ends(method, sequence_indices, len(truncations)) | truncations
+        later = super().records_of_batch(method, dict(columns), truncations, sequence_indices, dtype)
         near = n_step_transitions(columns, ends, 1, self.discount)
-        if not len(near["rewards"]):
-            raise InputError(
-                f"{method}: no row of the batch has a next state: give next_states, or longer fragments"
-            )
-        if self.n_step > 1:
-            later = n_step_transitions(columns, ends, self.n_step, self.discount)
-            near |= {f"n_step_{name}": later[name] for name in LATER}
-        return near
+        return near if self.n_step == 1 else {**near, **{f"n_step_{name}": later[name] for name in LATER}}
 
 
 def _marked(records: Mapping[str, Any], are_demonstrations: bool) -> dict[str, Any]:
