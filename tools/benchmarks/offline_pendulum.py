@@ -22,7 +22,7 @@ from rlgraph.agents.data_sets import DataSetReader
 from rlgraph.workers import record_data_set
 
 ENV, EPISODES = "Pendulum-v1", 100
-STEPS, RECORDED, RANDOM, UPDATES = 3000, 20, 30, 10_000
+STEPS, RECORDED, RANDOM, UPDATES = 3000, 20, 30, 5000
 TEACHER: dict[str, Any] = {
     "type": "td3",
     "network_spec": [64, 64],

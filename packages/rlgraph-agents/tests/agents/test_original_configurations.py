@@ -203,6 +203,12 @@ def test_every_key_works_or_says_what_to_write(name):
         ("sac", "batch_size", "It is 'update_spec.batch_size' here."),
         ("ppo", "n_steps", "It is 'rollout_length' here."),
         (
+            "dqfd",
+            "demo_memory_spec",
+            "One memory has demonstrations and own steps: give 'memory_spec' room for both.",
+        ),
+        ("dqfd", "demo_sample_ratio", "It is 'memory_spec.demonstration_epsilon' here."),
+        (
             "ppo",
             "value_function_optimizer_spec",
             "Policy and value function share 'optimizer_spec': leave it out.",

@@ -32,6 +32,9 @@ _FROM_0_5: OtherNames = {
     "auto_build": _BUILT,
     "build_options": _BUILT,
     "name": "Agents have no name: leave it out.",
+    # demonstrations
+    "demo_memory_spec": "One memory has demonstrations and own steps: give 'memory_spec' room for both.",
+    "demo_sample_ratio": "memory_spec.demonstration_epsilon",
     # experience of agents that learn from rollouts
     "memory_spec": "rollout_length",
     "update_spec": (
