@@ -28,7 +28,7 @@ def results_markdown(results: Mapping[str, Any]) -> str:
     from rlgraph.runs.aggregate import interquartile_mean
 
     evaluation = document["evaluation"]
-    is_last = evaluation["interval"] is None or evaluation.get("policy") == "last"
+    is_last = evaluation.get("interval") is None or evaluation.get("policy") == "last"
     policy = "last policy" if is_last else "best policy of the evaluations"
     seeds = sorted({run["seed"] for measured in measurements.values() for run in measured["runs"]})
     lines = [

@@ -21,14 +21,16 @@ def zoo_markdown(folder: Path = BENCHMARKS) -> str:
     from rlgraph.runs.recorded_run import environment_name
 
     results = list(read_all(folder))
-    lines = ["| preset | environment | steps | seeds | IQM |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| preset | environment | steps | seeds | IQM | agent |", f"|{' --- |' * 6}"]
     for preset in _presets():
         steps, environment = preset.document["steps"], environment_name(preset.document["environment"])
         own = [r for r in results if r.name == preset.name and same_document(r.document, preset.document)]
         # The first backend, PyTorch where there are results of it.
         row = next((row for row in rows_of(own) if len(row.means)), None)
         found = ("", "") if row is None else (str(len(row.results)), f"{interquartile_mean(row.means):.1f}")
-        lines.append(f"| `{preset.name}` | {environment} | {steps:,} | {' | '.join(found)} |")
+        page = f"agents/{preset.agent['type']}"
+        agent = f"{{doc}}`/{page}`" if (BENCHMARKS.parent / f"{page}.md").exists() else ""
+        lines.append(f"| `{preset.name}` | {environment} | {steps:,} | {' | '.join(found)} | {agent} |")
     return "\n".join([*lines, ""])
 
 

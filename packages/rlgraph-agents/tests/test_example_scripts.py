@@ -8,7 +8,10 @@ import pytest
 
 SCRIPTS = Path(__file__).parents[3] / "docs" / "examples" / "agents"
 #: Arguments that make a script short; the others take a number of steps.
-SHORT = {"iql_pendulum": {"steps": 1200, "episodes": 2, "updates": 5}}
+SHORT = {
+    "dqfd_mountain_car": {"steps": 20, "updates": 5},
+    "iql_pendulum": {"steps": 1200, "episodes": 2, "updates": 5},
+}
 
 pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="outside of the repository")
 

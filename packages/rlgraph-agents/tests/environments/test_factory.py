@@ -191,3 +191,12 @@ def test_several_agents_are_refused(env):
         make_environment(env)
     with pytest.raises(SpecError, match="a vector environment with a row for each"):
         make_vector_env(env, 1)
+
+
+def test_environments_of_the_old_gym_are_told_what_to_change():
+    base = type("Env", (), {"__module__": "gym.core"})
+    old = type("Old", (base,), {"reset": lambda self: 0, "step": lambda self, action: (0, 0.0, False, {})})
+    with pytest.raises(
+        SpecError, match=r"environment: Old is .*old package gym.*derive it from gymnasium\.Env; reset"
+    ):
+        make_environment(old())

@@ -143,10 +143,13 @@ def test_tables_show_failures_and_never_average_over_versions(suite, subject, tm
     assert "| tiny | NumPy 2.0 | 60 | 7.0 | failed | 7.0 | 7.0 | 9.0 |" in suite_markdown(
         suite, State(suite, tmp_path)
     )
-    put(tmp_path, subject, measured(subject, 2, 1.0, versions={"numpy": "2.1"}))
+    assert "tiny on numpy, seed 2: failed: NumericalError." in suite_markdown(suite, State(suite, tmp_path))
+    resumed = measured(subject, 2, 1.0, versions={"numpy": "2.1"}, departures=["step 9: it resumed"])
+    put(tmp_path, subject, resumed)
     text = suite_markdown(suite, State(suite, tmp_path))
     assert "| tiny | NumPy 2.0 | 60 | 7.0 |  | 7.0 | 7.0 | 9.0 |" in text
     assert "| tiny | NumPy 2.1 | 60 |  | 1.0 | 1.0 | 1.0 |  |" in text
+    assert "tiny on numpy, seed 2: step 9: it resumed." in text
 
 
 @pytest.mark.parametrize("content", ['{"name": "tiny"', '{"name": "tiny"}', "[]"])
@@ -187,7 +190,7 @@ def test_a_seed_is_that_of_a_run(subject, tmp_path, undrawn):
     assert found.best.steps == 48  # the policy never changes, and the latest of equal ones is kept
     assert found.versions["numpy"] and found.departures == []
     assert read_result(result_file(tmp_path, subject, 3)) == found
-    assert not run_place(tmp_path, subject, 3).exists()
+    assert not (tmp_path / results.UNFINISHED).exists()
 
 
 @pytest.mark.parametrize("policy", ["last", "best"])

@@ -17,11 +17,10 @@ from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.extras import import_extra
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
+#: ``dm_env.StepType.LAST``.
 LAST = 2
-"""``dm_env.StepType.LAST``."""
-
+#: The dtypes of Spaces for those of specs; others become int64.
 INTEGERS = {"uint8": "uint8", "int8": "int16", "int16": "int16", "uint16": "int32", "int32": "int32"}
-"""The dtypes of Spaces for those of specs; others become int64."""
 
 
 class DmEnv(Environment):

@@ -129,6 +129,13 @@ def _from_instance(instance: Any, path: str) -> Environment:
         return OpenAIGymEnv(instance)
     if is_dm_env(instance):
         return DmEnv(instance)
+    if any(kind.__module__.partition(".")[0] == "gym" for kind in type(instance).__mro__):
+        raise SpecError(
+            f"{type(instance).__name__} is an environment of the old package gym, which does not run with NumPy 2: "
+            "derive it from gymnasium.Env; reset(*, seed=None, options=None) returns (observation, info), and step "
+            "returns (observation, reward, terminated, truncated, info)",
+            path=path,
+        )
     try:
         return ProtocolEnv(instance)
     except SpecError as error:

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,8 @@ def measure(place: Path) -> SeedResult:
     result = SeedResult(**job["facts"], **outcome, **facts)
     write_result(Path(job["file"]), result)
     shutil.rmtree(place, ignore_errors=True)
+    with suppress(OSError):  # others are not finished
+        os.removedirs(place.parent)
     return result
 
 

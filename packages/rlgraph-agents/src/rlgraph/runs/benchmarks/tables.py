@@ -78,7 +78,9 @@ def suite_markdown(suite: Suite, state: State, pictures: Mapping[str, str] | Non
             lines += [f"## {environment}", "", *rows, ""]
     for title, file in (pictures or {}).items():
         lines += [f"## {title}", "", f"![{title}]({file})", ""]
-    lines += [line for text in (*remaining(state), *_sources(suite)) for line in (text, "")]
+    lines += [
+        line for text in (*_remarks(suite, state), *remaining(state), *_sources(suite)) for line in (text, "")
+    ]
     return "\n".join(lines)
 
 
@@ -132,6 +134,17 @@ def _summary(row: Row) -> list[str]:
         return ["", "", ""]
     best = f"{row.bests.mean():.1f}" if len(row.bests) else ""
     return [f"{row.means.mean():.1f}", f"{interquartile_mean(row.means):.1f}", best]
+
+
+def _remarks(suite: Suite, state: State) -> Iterator[str]:
+    """Sentences on why seeds failed, and on runs that differ from those that their seeds determine."""
+    remarks: dict[str, list[tuple[Subject, int]]] = {}
+    for number, (subject, _) in enumerate(suite.subjects):
+        for seed, result in state.results[number].items():
+            for text in (*result.departures, *([f"failed: {result.error}"] if result.error else [])):
+                remarks.setdefault(text, []).append((subject, seed))
+    for text, pairs in remarks.items():
+        yield f"{_named(pairs)}: {text}."
 
 
 def remaining(state: State) -> Iterator[str]:
