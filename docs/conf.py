@@ -17,10 +17,14 @@ version = release = _version("rlgraph-core")
 extensions = [
     "myst_parser",
     "agent_options",
+    "agent_table",
     "command_reference",
     "component_reference",
     "configuration_reference",
+    "gallery",
+    "learning_curves",
     "learning_results",
+    "metrics_glossary",
     "plain_docstrings",
     "real_output",
     "source_pages",
@@ -29,12 +33,24 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 
 html_theme = "furo"
-html_title = "RLgraph"
+html_title = f"RLgraph {version}"
+html_theme_options = {
+    "source_repository": "https://github.com/rlgraph/rlgraph/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
+
+# Copied without the prompts.
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
