@@ -1,11 +1,15 @@
 """Settings of the documentation. Build it with `python3 tools/dev.py docs`; every warning is an error."""
 
+import contextlib
 import sys
 from importlib.metadata import version as _version
 from pathlib import Path
 from pkgutil import walk_packages
 
 import rlgraph
+
+with contextlib.suppress(ImportError):
+    import Box2D  # noqa: F401 (its first import ends the process with a segmentation fault late in a build)
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
