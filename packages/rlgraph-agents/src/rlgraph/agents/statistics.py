@@ -12,7 +12,7 @@ from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
 from rlgraph.core import Collective, GraphExecutor
-from rlgraph.spaces import Space
+from rlgraph.spaces import Dict, Space
 
 #: Added to variances.
 EPSILON = 1e-8
@@ -140,7 +140,8 @@ class Statistics:
         self._collective = collective
         states, rewards = graph.normalize, graph.scale_rewards
         self._graph, self._states, self._rewards, self._discount = graph, states, rewards, discount
-        self._space = space = graph.bare(seen)
+        bare = graph.bare(seen)
+        self._space = space = Dict(bare) if isinstance(bare, dict) else bare
         paths = [] if states is None else list(states.scale)
         self._moments = {path: Moments(space.flatten()[path].shape) for path in paths}
         self._returns_moments = Moments() if rewards is not None else None

@@ -13,6 +13,7 @@ from rlgraph.core import InputError, SpecError
 from rlgraph.environments import BitFlip, EnvironmentFault, make_vector_env
 from rlgraph.runs.configuration import check
 from rlgraph.runs.training import train
+from rlgraph.spaces import BoolBox, Dict
 
 SMALL = {"network_spec": [16], "execution_spec": {"threads": 1}, "seed": 3, "backend": "torch"}
 BITS = 4
@@ -386,6 +387,24 @@ def test_agents_of_the_family_with_a_prioritized_memory(agent):
     made = Agent.from_spec(spec, env={"type": "bit_flip", "bits": BITS})
     made.learn(40, num_envs=3)
     assert made.updates > 0 and int(made.executor.execute("get_memory_size")) > 40
+
+
+class Masked(BitFlip):
+    """Says that every bit may be flipped."""
+
+    def __init__(self):
+        super().__init__(BITS)
+        self.state_space = Dict({**dict(self.state_space.items()), "action_mask": BoolBox(shape=(BITS,))})
+
+    def _observed(self):
+        return {**super()._observed(), "action_mask": np.ones(BITS, bool)}
+
+
+def test_masks_and_normalized_states():
+    spec = {"type": "dqn", "hindsight_spec": {}, "normalize_states": True, "scale_rewards": True, **SMALL}
+    agent = Agent.from_spec(spec, env=Masked())
+    agent.learn(24)
+    assert agent.updates > 0 and int(agent.executor.execute("get_memory_size")) > 24
 
 
 def test_a_resumed_run_equals_one_that_went_on(tmp_path):
