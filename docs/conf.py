@@ -1,11 +1,15 @@
 """Settings of the documentation. Build it with `python3 tools/dev.py docs`; every warning is an error."""
 
+import contextlib
 import sys
 from importlib.metadata import version as _version
 from pathlib import Path
 from pkgutil import walk_packages
 
 import rlgraph
+
+with contextlib.suppress(ImportError):
+    import Box2D  # noqa: F401 (its first import ends the process with a segmentation fault late in a build)
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
@@ -17,10 +21,14 @@ version = release = _version("rlgraph-core")
 extensions = [
     "myst_parser",
     "agent_options",
+    "agent_table",
     "command_reference",
     "component_reference",
     "configuration_reference",
+    "gallery",
+    "learning_curves",
     "learning_results",
+    "metrics_glossary",
     "plain_docstrings",
     "real_output",
     "source_pages",
@@ -29,12 +37,24 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 
 html_theme = "furo"
-html_title = "RLgraph"
+html_title = f"RLgraph {version}"
+html_theme_options = {
+    "source_repository": "https://github.com/rlgraph/rlgraph/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
+
+# Copied without the prompts.
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3

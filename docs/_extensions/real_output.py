@@ -131,7 +131,7 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
 
 
 @cache
-def _results(page: Path) -> list[Result]:
+def results_of(page: Path) -> list[Result]:
     """What came of the Python blocks of a page, run in a temporary folder. Warnings are errors, as in tests."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -144,7 +144,7 @@ def _results(page: Path) -> list[Result]:
 def _result_above(directive: Directive) -> Result:
     """That of the page's last Python block above a directive."""
     page = Path(directive.state.document.current_source)
-    return [result for result in _results(page) if result.block.end < directive.lineno][-1]
+    return [result for result in results_of(page) if result.block.end < directive.lineno][-1]
 
 
 #: What stands for a pass that is left out, so that its work can be seen.
@@ -227,15 +227,18 @@ class GraphDirective(Directive):
         subject = self.options.get("of", "agent")
         part = {key: value for key, value in self.options.items() if key != "of"}
         drawing = draw(SUBJECTS[subject](), **part)
-        environment = self.state.document.settings.env
-        folder = Path(environment.srcdir) / "generated"
-        folder.mkdir(exist_ok=True)
         name = "-".join([subject, *(f"{key}-{value}" for key, value in sorted(part.items()))])
-        file = folder / f"{re.sub(r'[^a-z0-9_-]', '_', name)}.svg"
-        drawing.save(file)
-        uri = "/" + file.relative_to(environment.srcdir).as_posix()
         shown = ", ".join(f"{key} {value}" for key, value in sorted(part.items())) or "all of it"
-        return [nodes.image(uri=uri, alt=f"component graph of {drawing.scene.root.title}, {shown}")]
+        alt = f"component graph of {drawing.scene.root.title}, {shown}"
+        return [saved_image(drawing, name, alt, Path(self.state.document.settings.env.srcdir))]
+
+
+def saved_image(drawing: Any, name: str, alt: str, folder: Path) -> nodes.image:
+    """The image of a drawing, which is saved below ``generated`` of a folder of pages."""
+    file = folder / "generated" / f"{re.sub(r'[^a-z0-9_-]', '_', name)}.svg"
+    file.parent.mkdir(exist_ok=True)
+    drawing.save(file)
+    return nodes.image(uri="/" + file.relative_to(folder).as_posix(), alt=alt)
 
 
 class OperationsDirective(Directive):

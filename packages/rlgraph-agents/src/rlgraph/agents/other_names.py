@@ -65,7 +65,7 @@ _FROM_0_5: OtherNames = {
 }
 
 #: Key -> its place in the spec of an agent, or a sentence. The names are those of Stable-Baselines3, CleanRL, RLlib,
-#: Dopamine and RLgraph 0.5, and those of arguments that stand one level deeper here.
+#: TorchRL, Dopamine and RLgraph 0.5, and those of arguments that stand one level deeper here.
 IN_AN_AGENT: OtherNames = MappingProxyType(
     {
         **_FROM_0_5,
@@ -81,11 +81,23 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "vf_coef": "weight_vf",
         "target_kl": "kl_limit",
         "normalize_advantage": "standardize_advantages",
+        "norm_adv": "standardize_advantages",
+        **dict.fromkeys(("clip_coef", "clip_param", "clip_epsilon"), "clip_ratio"),
+        "clip_vloss": "value_clipping",
+        "vf_clip_param": "Large errors of values are not cut: leave it out, or give 'value_clipping'.",
+        **dict.fromkeys(("update_epochs", "ppo_epochs"), "num_epochs"),
+        **dict.fromkeys(("minibatch_size", "mini_batch_size"), "num_minibatches"),
+        "num_steps": "rollout_length",
+        **dict.fromkeys(("lambda_", "lmbda"), "gae_lambda"),
+        **dict.fromkeys(("entropy_coeff", "entropy_coef"), "weight_entropy"),
+        **dict.fromkeys(("vf_loss_coeff", "critic_coef"), "weight_vf"),
+        "anneal_lr": "Give optimizer_spec.learning_rate as [from, to]: leave it out.",
         # network and policy
         "policy_kwargs": "network_spec",
         "net_arch": "network_spec",
         "hidden_sizes": "network_spec",
         "fcnet_hiddens": "network_spec",
+        "num_cells": "network_spec",
         "network": "network_spec",
         # optimizer
         "learning_rate": "optimizer_spec.learning_rate",
@@ -132,6 +144,7 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "exploration_initial_eps": "exploration_spec.epsilon_spec",
         "exploration_final_eps": "exploration_spec.epsilon_spec",
         "exploration_fraction": "exploration_spec.epsilon_spec",
+        **dict.fromkeys(("start_e", "end_e", "eps_init", "eps_end"), "exploration_spec.epsilon_spec"),
         # environment and training
         "environment": "env",
         "policy": "Leave it out: 'network_spec' has the layers, and its default follows the states.",

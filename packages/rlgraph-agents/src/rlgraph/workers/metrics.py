@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rlgraph.core.errors import InputError, SpecError, nearest
@@ -82,8 +82,9 @@ def check_metrics(names: Iterable[str]) -> None:
             )
 
 
-def glossary_table() -> str:
-    """The glossary of every worker as a Markdown table."""
-    metrics = {name: METRICS[name] for name in _OF_EVERY_WORKER}
+def glossary_table(metrics: Mapping[str, Metric] | None = None) -> str:
+    """Metrics as a Markdown table; default: those of every worker."""
+    if metrics is None:
+        metrics = {name: METRICS[name] for name in _OF_EVERY_WORKER}
     rows = [f"| `{name}` | {metric.unit} | {metric.description} |" for name, metric in metrics.items()]
     return "\n".join(["| name | unit | meaning |", "| --- | --- | --- |", *rows])

@@ -9,32 +9,39 @@ from dataclasses import dataclass
 
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.work_times import share_waited
-from rlgraph.workers.metrics import define_metric
+from rlgraph.workers.metrics import Metric, define_metric
 
-_METRICS = {
-    "sampling_wait": (
+#: Name -> meaning.
+METRICS = {
+    "sampling_wait": Metric(
         "Share of time since the last report in which the learner waited for samples.",
         "share",
     ),
-    "batch_wait": (
+    "batch_wait": Metric(
         "Share of time since the last report in which the learner waited for batches of replay shards.",
         "share",
     ),
-    "actor_wait": ("Share of time in which actors waited to be asked, of the samples that came.", "share"),
-    "shard_wait": ("Share of time since the last report in which replay shards waited for calls.", "share"),
-    "replay_ratio": ("Records learned from since the last report, per environment step.", "records per step"),
-    "weights_age": ("Mean age of the weights that acted, of the fragments learned from.", "updates"),
-    "bytes_per_step": ("Size of the messages of actors, per environment step.", "bytes"),
-    "dropped_fragments": (
+    "actor_wait": Metric(
+        "Share of time in which actors waited to be asked, of the samples that came.", "share"
+    ),
+    "shard_wait": Metric(
+        "Share of time since the last report in which replay shards waited for calls.", "share"
+    ),
+    "replay_ratio": Metric(
+        "Records learned from since the last report, per environment step.", "records per step"
+    ),
+    "weights_age": Metric("Mean age of the weights that acted, of the fragments learned from.", "updates"),
+    "bytes_per_step": Metric("Size of the messages of actors, per environment step.", "bytes"),
+    "dropped_fragments": Metric(
         "Fragments since the last report whose weights were too old to learn from.",
         "fragments",
     ),
-    "lost_fragments": (
+    "lost_fragments": Metric(
         "Fragments that were asked for and did not come, since their actor failed.",
         "fragments",
     ),
-    "actor_restarts": ("Actors started again because they died, hung or failed.", "restarts"),
-    "shard_restarts": ("Replay shards started again because they died, hung or failed.", "restarts"),
+    "actor_restarts": Metric("Actors started again because they died, hung or failed.", "restarts"),
+    "shard_restarts": Metric("Replay shards started again because they died, hung or failed.", "restarts"),
 }
 
 
@@ -60,8 +67,8 @@ class Monitor:
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        for name, (description, unit) in _METRICS.items():
-            define_metric(name, description, unit)
+        for name, metric in METRICS.items():
+            define_metric(name, metric.description, metric.unit)
         self._now = now
         #: Actor -> when its last sample came.
         self.last_samples: dict[int, float] = {}
