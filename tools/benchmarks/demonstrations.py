@@ -5,7 +5,7 @@ trains on them and then makes 20,000 steps of its own. DQN makes as many with th
 imitates the five episodes. Each result is the mean return of the last policy over 100 new episodes; "curve" has DQfD's
 over 20 episodes, every 4,000 steps, from before the first one. Options were chosen on seeds from 101 on.
 
-    python tools/benchmarks/demonstrations.py --results docs/agents/results/dqfd_mountain_car_v0.json
+    python tools/benchmarks/demonstrations.py --results docs/results/dqfd_mountain_car_v0.json
 """
 
 from __future__ import annotations
