@@ -20,7 +20,7 @@ ACTIONS = {
     "unbounded": ("floats without bounds",),
     "mixed": ("a `Dict` or `Tuple` of categories and floats",),
 }
-FEATURES = {"masks": "masks of the actions", "recurrent": "recurrent layers"}
+FEATURES = {"masks": "masks of the actions", "LSTM": "recurrent layers"}
 
 
 def agents_markdown() -> str:
