@@ -10,9 +10,7 @@ import can_i_use
 
 def test_the_table_says_what_agents_take() -> None:
     head, _, *rows = agents_markdown().strip().splitlines()
-    assert (
-        head == "| agent | discrete | several discrete | continuous | unbounded | mixed | masks | recurrent |"
-    )
+    assert head == "| agent | discrete | several discrete | continuous | unbounded | mixed | masks | LSTM |"
     assert len(rows) == len(can_i_use.agents())
     assert "| {doc}`DQN <agents/dqn>` | ✓ | ✓ |  |  |  | ✓ | ✓ |" in rows
     assert "| {doc}`TD3 and DDPG <agents/td3>` |  |  | ✓ |  |  |  | ✓ |" in rows
