@@ -20,7 +20,8 @@ GUIDE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
 def commands(text: str) -> list[list[str]]:
     """The arguments of each `$ rlgraph ...` in the page's console blocks that are not skipped."""
     blocks = re.findall(r"(<!-- skip: .+ -->\n)?```console\n(.*?)```", text, re.DOTALL)
-    lines = [line for skipped, block in blocks if not skipped for line in block.splitlines()]
+    shown = [block.replace("\\\n", " ") for skipped, block in blocks if not skipped]
+    lines = [line for block in shown for line in block.splitlines()]
     return [shlex.split(line.removeprefix("$ ")) for line in lines if line.startswith("$ rlgraph ")]
 
 

@@ -18,4 +18,5 @@ def test_printed_output(capsys):
     assert len(blocks) > 10
     for code, printed in blocks:
         exec(code, namespace)
-        assert capsys.readouterr().out == printed, code
+        # Long lines are folded on the page.
+        assert capsys.readouterr().out.split() == printed.split(), code

@@ -441,11 +441,11 @@ def test_what_looks_at_nothing_imports_nothing(python, arguments):
     ("line", "offered"),
     [
         ("rlgraph pl", {"plan", "plugins"}),
-        ("rlgraph train --agent d", {"dqn"}),
+        ("rlgraph train --agent d", {"dqfd", "dqn"}),
         ("rlgraph train --env grid", {"grid_world"}),
         ("rlgraph train --backend num", {"numpy"}),
         ("rlgraph graph --format m", {"mermaid"}),
-        ("rlgraph agents d", {"dqn"}),
+        ("rlgraph agents d", {"dqfd", "dqn"}),
     ],
 )
 def test_shell_completion(rlgraph, monkeypatch, line, offered):

@@ -122,7 +122,7 @@ def _spaces(
     env = arguments.get("env") if env is None else env
     given = {**arguments, **handed}
     spaces = {name: given[name] for name in SPACES if name in given}
-    if env is not None and len(spaces) < len(SPACES):
+    if env is not None:
         spaces = {**dict(zip(SPACES, environment_spaces(env), strict=True)), **spaces}
     for name in SPACES:
         if name not in spaces:

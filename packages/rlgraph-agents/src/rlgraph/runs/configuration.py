@@ -80,6 +80,8 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     if isinstance(agent, Mapping):
         doubled = [name for name in SAID_BY_THE_RUN if agent.get(name) is not None]
         faults += [Fault(f"say it once, as {name}", f"agent.{name}") for name in doubled]
+        if agent.get("env") is not None:
+            faults.append(Fault("say it once, as environment", "agent.env"))
         spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
         _collect(faults, lambda: Agent.check_spec(spec, **spaces))
     name = document.get("backend")

@@ -46,7 +46,7 @@ class TestBC(OnOneBackend):
 class TestC51(OnOneBackend):
     agent = "c51"
     # The returns of the task lie between 0 and 6.
-    options: ClassVar[dict[str, Any]] = {**options_of(ONE_BACKEND), "num_atoms": 21, "low": 0.0, "high": 6.0}
+    options: ClassVar[dict[str, Any]] = {**options_of(ONE_BACKEND), "num_atoms": 31, "low": 0.0, "high": 6.0}
 
 
 class TestDQFD(OnOneBackend):
