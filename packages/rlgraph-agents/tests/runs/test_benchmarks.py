@@ -268,6 +268,20 @@ def test_processes_run_what_is_missing(suite, subject, tmp_path):
     assert run_missing(suite, tmp_path, progress=ended.append) == [] and len(ended) == 1
 
 
+def test_agents_compute_on_the_given_device(suite, tmp_path, monkeypatch):
+    """The run's document says it, and the facts of the result; whether a result is stale does not depend on it."""
+    jobs = []
+    monkeypatch.setattr(
+        seed, "prepare", lambda place, run, facts, *_: jobs.append((run, facts)) or place.mkdir(parents=True)
+    )
+    monkeypatch.setattr(seed, "__name__", "rlgraph.no_such_module")
+    run_missing(suite, tmp_path, device="cpu")
+    for run, facts in jobs:
+        assert run["agent"]["execution_spec"]["device"] == facts["device"] == "cpu"
+        assert "execution_spec" not in facts["document"]["agent"]
+    assert len(jobs) == 2
+
+
 def test_a_process_that_dies_is_no_result(suite, tmp_path, monkeypatch):
     """Such as one that is killed for its memory; the others are run."""
     monkeypatch.setattr(seed, "__name__", "rlgraph.no_such_module")

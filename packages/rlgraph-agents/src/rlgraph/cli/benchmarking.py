@@ -47,6 +47,9 @@ def benchmark(
         typer.Option(help="Only this backend; may be repeated.", autocompletion=names_of("rlgraph.backends")),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
+    device: Annotated[
+        str | None, typer.Option(help="Where agents compute, e.g. cuda:0; default: where documents say.")
+    ] = None,
     list_only: Annotated[
         bool, typer.Option("--list", help="Run nothing: say what is missing, and what is stale.")
     ] = False,
@@ -64,7 +67,7 @@ def benchmark(
         state = State(chosen, folder)
         output.result(_listing(chosen, state), _data(folder, state), wrap=False)
         return ExitCode.DONE
-    failed = [] if report else run_missing(chosen, folder, workers=workers, progress=_say)
+    failed = [] if report else run_missing(chosen, folder, workers=workers, device=device, progress=_say)
     page = write_page(whole, folder)
     output.result(f"wrote {page}", {**_data(folder, State(chosen, folder)), "page": page}, wrap=False)
     return ExitCode.RUN_FAILED if failed else ExitCode.DONE

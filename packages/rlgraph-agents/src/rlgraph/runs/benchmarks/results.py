@@ -40,6 +40,7 @@ class SeedResult(Spec):
     Attributes:
         name, document, backend, compiled: see `Subject`.
         seed: the seed.
+        device: where the agent computed; None: where its document and the backend say.
         last: the last policy; None: the run failed.
         best: the best policy of the evaluations, over as many new episodes; None: there was no evaluation.
         error: why the run failed; None: it did not.
@@ -55,6 +56,7 @@ class SeedResult(Spec):
     backend: str
     compiled: bool = False
     seed: int
+    device: str | None = None
     last: Judged | None = None
     best: Judged | None = None
     error: str | None = None

@@ -55,6 +55,7 @@ def run_missing(
     folder: str | Path,
     *,
     workers: int = 1,
+    device: str | None = None,
     progress: Callable[[Ended], object] = lambda ended: None,
 ) -> list[Ended]:
     """Train and judge the seeds of a suite that have no result; those that ended without one.
@@ -66,6 +67,7 @@ def run_missing(
         suite: the suite; its documents are checked first.
         folder: of the results.
         workers: processes at a time.
+        device: of the backend, where agents compute; None: where their documents say.
         progress: is told of each seed that ended.
 
     Raises:
@@ -89,7 +91,7 @@ def run_missing(
             while waiting and len(running) < workers:
                 subject, seed = waiting.pop(0)
                 try:
-                    running.append(_start(folder, subject, seed))
+                    running.append(_start(folder, subject, seed, device))
                 except RunFolderError as error:  # another benchmark trains it
                     end(subject, seed, str(error))
             for each in [each for each in running if each.process.poll() is not None]:
@@ -101,7 +103,7 @@ def run_missing(
     return failed
 
 
-def _start(folder: Path, subject: Subject, seed: int) -> _Process:
+def _start(folder: Path, subject: Subject, seed: int, device: str | None) -> _Process:
     place = run_place(folder, subject, seed)
     facts = {
         "name": subject.name,
@@ -109,9 +111,10 @@ def _start(folder: Path, subject: Subject, seed: int) -> _Process:
         "backend": subject.backend,
         "compiled": subject.compiled,
         "seed": seed,
+        "device": device,
     }
     file = result_file(folder, subject, seed)
-    seed_process.prepare(place, subject.run(seed), facts, file, import_policy().allowed)
+    seed_process.prepare(place, subject.run(seed, device), facts, file, import_policy().allowed)
     # Files in the working directory come after installed modules, and signals are for the parent to pass on.
     command = [sys.executable, "-P", "-m", seed_process.__name__, str(place)]
     with (place / seed_process.LOG).open("wb") as log:

@@ -67,11 +67,14 @@ class Subject:
         """Name and backend, for people."""
         return f"{self.name} on {self.backend}"
 
-    def run(self, seed: int) -> dict[str, Any]:
-        """The document of the run with a seed."""
+    def run(self, seed: int, device: str | None = None) -> dict[str, Any]:
+        """The document of the run with a seed, on a device of the backend."""
         agent = dict(self.document["agent"])
-        if self.compiled:
-            agent["execution_spec"] = {**agent.get("execution_spec", {}), "compile": True}
+        execution = {"compile": True} if self.compiled else {}
+        if device is not None:
+            execution["device"] = device
+        if execution:
+            agent["execution_spec"] = {**agent.get("execution_spec", {}), **execution}
         return {**self.document, "agent": agent, "backend": self.backend, "seed": seed}
 
 
