@@ -17,7 +17,7 @@ from rlgraph.environments import make_environment
 from rlgraph.runs.configuration import check, read_document, resolve
 from rlgraph.runs.schema import run_schema
 
-PONG = {"type": "atari", "game": "Pong"}
+ATARI = {"type": "atari", "game": "Breakout"}
 WORLD = {"type": "grid_world", "world": "4x4"}
 SHIPPED = [preset for name in registry("rlgraph.agents").names() for preset in presets_of(name)]
 
@@ -31,7 +31,7 @@ def environment_of(preset):
     for name, module in EXTRAS.items():
         if str(environment).startswith(name):
             pytest.importorskip(module, reason=f"{name} needs an extra")
-    return PONG if environment == "atari" else environment
+    return ATARI if environment == "atari" else environment
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,9 @@ def test_an_id_means_all_ways_to_write_it(environment):
             "dqn/grid_world_4x4_ftj",
         ),
         ("dqn", {**WORLD, "action_type": "ftj"}, None),  # other actions than those that it is tuned for
-        ("dqn", PONG, "dqn/atari"),
-        ("dqn", {"type": "atari", "game": "Breakout", "frameskip": 2}, "dqn/atari"),
+        ("dqn", ATARI, "dqn/atari"),
+        ("dqn", {"type": "atari", "game": "Pong"}, "dqn/Pong"),
+        ("dqn", {"type": "atari", "game": "Pong", "frameskip": 2}, "dqn/atari"),
         ("dqn", "CartPole-v7", None),
         ("nobody", "CartPole-v1", None),
         ("dqn", None, None),
