@@ -268,7 +268,7 @@ def test_devices_that_are_not_there():
 def test_the_conformance_suite_on_a_simulated_gpu(gpus):
     # Kernels make tensors themselves; single sources by operations, of which some components show enough.
     some = [f"components/{name}" for name in list(CASES)[::6]]
-    sections = ["random", "kernels", "graphs", "gradients/network_with_adam", "budget", *some]
+    sections = ["random", "kernels", "graphs", "gradients/network_with_adam", "draws", "budget", *some]
     outcomes = run_conformance("torch", only=sections, device="cuda:0")
     assert [outcome.message for outcome in outcomes if outcome.status == "failed"] == []
     assert {outcome.status for outcome in outcomes if outcome.check.section == "budget"} == {"gated"}

@@ -140,7 +140,7 @@ class TorchBackend(Backend):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TorchStorage)
         placed = devices.is_placed(plan)
-        place = devices.placer(self.execution.dtype) if placed else None
+        place = devices.placer(self.ops) if placed else None
         linker = self.linker(
             storage,
             storage.handle,

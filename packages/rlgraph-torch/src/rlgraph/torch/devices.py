@@ -7,6 +7,7 @@ function of a plan has a device, and its arguments are moved there first. Plans 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import torch
@@ -59,20 +60,16 @@ class PlacedOps(TorchOps):
     Random streams draw on the CPU and copy the numbers to the device, so a run draws the same numbers on any device.
     """
 
-    device: torch.device
-
-    def __init__(self, float_dtype: str, device: str):
-        super().__init__(float_dtype)
-        self.device = torch.device(device)
+    def __init__(self, on_cpu: TorchOps, device: str):
+        super().__init__(on_cpu.float_dtype)
+        self.on_cpu, self.device = on_cpu, torch.device(device)
 
 
 def _drawn_on_cpu(name: str) -> Callable[..., Tensor]:
-    draw = getattr(TorchOps, name)
-
     def drawn(self: PlacedOps, *args: Any, **kwargs: Any) -> Tensor:
-        here = TorchOps(self.float_dtype)
+        here = copy(self.on_cpu)
         here.stream = self.stream
-        return moved(draw(here, *moved_to(CPU, args), **moved_to(CPU, kwargs)), self.device)
+        return moved(getattr(here, name)(*moved_to(CPU, args), **moved_to(CPU, kwargs)), self.device)
 
     return drawn
 
@@ -82,15 +79,15 @@ for _operation in OPERATIONS.values():
         setattr(PlacedOps, _operation.name, _drawn_on_cpu(_operation.name))
 
 
-def placer(float_dtype: str) -> Callable[[Callable[..., Callable[..., Any]], str, bool], Callable[..., Any]]:
+def placer(on_cpu: TorchOps) -> Callable[[Callable[..., Callable[..., Any]], str, bool], Callable[..., Any]]:
     """Make graph functions run on a device (see `rlgraph.core.graph.emission.Linker.place`).
 
     Args:
-        float_dtype: the execution's floating dtype.
+        on_cpu: the backend's namespace.
     """
 
     def place(bind: Callable[..., Callable[..., Any]], device: str, writes: bool) -> Callable[..., Any]:
-        ops = PlacedOps(float_dtype, device)
+        ops = PlacedOps(on_cpu, device)
         elsewhere: list[Tensor] = []
 
         def look(handle: Tensor) -> Tensor:
@@ -119,9 +116,9 @@ def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callabl
         def bring(handle: Tensor) -> Tensor:
             if handle.device == ops.device:
                 return handle
-            copy = moved(handle, ops.device)  # derivatives go through it
-            borrowed.append((handle, copy))
-            return copy
+            here = moved(handle, ops.device)  # derivatives go through it
+            borrowed.append((handle, here))
+            return here
 
         # Lists are blocks of variables; all other arguments are only read.
         brought = [
@@ -129,8 +126,8 @@ def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callabl
             for value in args
         ]
         result = bind(bring, ops)(*brought, **moved_to(ops.device, kwargs))
-        for handle, copy in borrowed:
-            handle.detach().copy_(copy.detach())
+        for handle, here in borrowed:
+            handle.detach().copy_(here.detach())
         return result
 
     return call
