@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Does the DQN of Stable-Baselines3 learn CartPole-v1, on every seed? The last policy, for comparison with ours.
+"""What Stable-Baselines3 reaches with the settings of one of our presets: the last policy, for tables beside ours.
 
-The hyper-parameters are those of the RL Baselines3 Zoo for this task. It needs an interpreter with Stable-Baselines3
-(`train.py` makes one), and adds its figures to a file of results that `learning.py` wrote:
+It needs an interpreter with Stable-Baselines3 and its extras (`train.py` makes one), and writes a file of results:
 
-    .venvs/bench-sb3/bin/python tools/benchmarks/learning_sb3.py docs/agents/results/dqn_cartpole_v1_last.json
+    .venvs/bench-sb3/bin/python tools/benchmarks/learning_sb3.py sac/HalfCheetah-v5 --seeds 1
+
+Sizes, schedules, optimizers and numbers of updates are those of the preset; each library initializes networks its way.
 """
 
 from __future__ import annotations
@@ -14,64 +15,120 @@ import importlib.metadata
 import json
 import platform
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import torch
-from stable_baselines3 import DQN
+import yaml
+from stable_baselines3 import PPO, SAC, TD3
+from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.noise import NormalActionNoise
+from stable_baselines3.common.vec_env import VecNormalize
 
-STEPS, EPISODES, SEEDS = 50_000, 100, (1, 2, 3, 4, 5)
-OPTIONS: dict[str, Any] = {
-    "learning_rate": 2.3e-3,
-    "batch_size": 64,
-    "buffer_size": 100_000,
-    "learning_starts": 1000,
-    "gamma": 0.99,
-    "target_update_interval": 10,
-    "train_freq": 256,
-    "gradient_steps": 128,
-    "exploration_fraction": 0.16,
-    "exploration_final_eps": 0.04,
-    "policy_kwargs": {"net_arch": [256, 256]},
-}
+ROOT = Path(__file__).resolve().parents[2]
+PRESETS = ROOT / "packages/rlgraph-agents/src/rlgraph/agents/presets"
 PACKAGES = ("stable-baselines3", "torch", "gymnasium", "numpy")
+ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+EPISODES = 100
 
 
-def measure(seed: int) -> dict[str, Any]:
+def schedule(value: Any) -> float | Callable[[float], float]:
+    """A number, or ``[from, to]`` over the run; Stable-Baselines3 counts what is left."""
+    if isinstance(value, list):
+        start, end = value
+        return lambda left: end + left * (start - end)
+    return float(value)
+
+
+def networks(agent: dict[str, Any]) -> dict[str, Any]:
+    layers = [layer if isinstance(layer, dict) else {"units": layer} for layer in agent["network_spec"]]
+    activation = ACTIVATIONS[layers[0].get("activation", "relu")]
+    return {"net_arch": [layer["units"] for layer in layers], "activation_fn": activation}
+
+
+def with_replay(agent: dict[str, Any]) -> dict[str, Any]:
+    updates = agent["update_spec"]
+    return {
+        "buffer_size": agent["memory_spec"]["capacity"],
+        "learning_starts": updates["steps_before_update"],
+        "batch_size": updates["batch_size"],
+        "train_freq": updates["update_interval"],
+        "gradient_steps": updates.get("update_steps", 1),
+    }
+
+
+def options_of(agent: dict[str, Any], num_envs: int, actions: int) -> tuple[Any, dict[str, Any]]:
+    """The algorithm of Stable-Baselines3 and its options; what a preset has and this does not know is an error."""
+    kind, optimizer = agent["type"], agent["optimizer_spec"]
+    options = {"learning_rate": schedule(optimizer["learning_rate"]), "gamma": agent["discount"]}
+    if kind == "ppo":
+        steps = agent["rollout_length"]
+        options |= {
+            "n_steps": steps,
+            "batch_size": num_envs * steps // agent["num_minibatches"],
+            "n_epochs": agent["num_epochs"],
+            "gae_lambda": agent["gae_lambda"],
+            "clip_range": agent.get("clip_ratio", 0.2),
+            "ent_coef": agent["weight_entropy"],
+            "max_grad_norm": optimizer["clip_grad_norm"],
+        }
+        return PPO, options
+    options |= with_replay(agent)
+    if kind == "td3":
+        noise = agent["exploration_spec"]["noise_spec"]
+        if not noise["relative"]:
+            raise ValueError("noise is a part of half the actions' range there, as with relative: true here")
+        options["action_noise"] = NormalActionNoise(np.zeros(actions), np.full(actions, noise["stddev"]))
+    return {"sac": SAC, "td3": TD3}[kind], options
+
+
+def measure(document: dict[str, Any], seed: int) -> dict[str, Any]:
     """Train one seed; judge its last policy, greedily, in new episodes."""
-    started = time.perf_counter()
-    model = DQN("MlpPolicy", gymnasium.make("CartPole-v1"), seed=seed, device="cpu", **OPTIONS)
-    model.learn(STEPS)
-    env = gymnasium.make("CartPole-v1")
-    env.reset(seed=1_000_000 + seed)
-    returns: Any = evaluate_policy(model, env, EPISODES, return_episode_rewards=True, warn=False)[0]
+    started, agent = time.perf_counter(), document["agent"]
+    num_envs = document.get("worker", {}).get("num_envs", 1)
+    env: Any = make_vec_env(document["environment"], num_envs, seed=seed)
+    judged: Any = make_vec_env(document["environment"], 1, seed=1_000_000 + seed)
+    if agent.get("normalize_states"):
+        scales = bool(agent.get("scale_rewards"))
+        env = VecNormalize(env, norm_reward=scales, gamma=agent["discount"])
+        judged = VecNormalize(judged, norm_reward=False, training=False)
+        judged.obs_rms = env.obs_rms
+    algorithm, options = options_of(agent, num_envs, env.action_space.shape[0])
+    kwargs = networks(agent)
+    model = algorithm("MlpPolicy", env, seed=seed, device="cpu", policy_kwargs=kwargs, **options)
+    model.learn(document["steps"])
+    returns: Any = evaluate_policy(model, judged, EPISODES, return_episode_rewards=True, warn=False)[0]
     return {
         "seed": seed,
         "mean": round(float(np.mean(returns)), 3),
         "std": round(float(np.std(returns)), 3),
         "lowest": round(float(min(returns)), 3),
-        "policy_of_step": STEPS,
-        "steps": STEPS,
+        "steps": document["steps"],
         "seconds": round(time.perf_counter() - started, 1),
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("results", type=Path)
-    file = parser.parse_args().results
+    parser.add_argument("preset")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--folder", type=Path, default=ROOT / "docs/results/stable_baselines3")
+    parser.add_argument("--steps", type=int, help="instead of the preset's, to try it out")
+    given = parser.parse_args()
+    document = yaml.safe_load((PRESETS / f"{given.preset}.yaml").read_text())
+    document["steps"] = given.steps or document["steps"]
     torch.set_num_threads(1)
-    content = json.loads(file.read_text())
-    runs: list[dict[str, Any]] = []
-    for seed in SEEDS:
-        runs.append(run := measure(seed))
-        print(run, flush=True)
+    runs = []
+    for seed in given.seeds:
+        runs.append(run := measure(document, seed))
+        print(given.preset, run, flush=True)
     versions = {"python": platform.python_version(), **{p: importlib.metadata.version(p) for p in PACKAGES}}
-    measurement = {"compiled": False, "versions": versions, "options": OPTIONS, "runs": runs}
-    content["measurements"]["sb3"] = measurement
+    content = {"preset": given.preset, "document": document, "versions": versions, "runs": runs}
+    file = given.folder / f"{given.preset.replace('/', '_')}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(content, indent=2) + "\n")
 
 

@@ -22,7 +22,13 @@ ROUNDS = 3
 WAYS = (("torch", False), ("torch", True), ("tf", False), ("tf", True))
 SB3_FOLDER = Path(__file__).resolve().parents[2] / ".venvs" / "bench-sb3"
 #: Torch is pinned exactly, as in tools/constraints.txt; the rest is what this version of SB3 asks for.
-SB3_REQUIREMENTS = ("torch==2.13.0", "stable-baselines3>=2.9,<2.10", "sb3-contrib>=2.9,<2.10")
+SB3_REQUIREMENTS = (
+    "torch==2.13.0",
+    "stable-baselines3>=2.9,<2.10",
+    "sb3-contrib>=2.9,<2.10",
+    "gymnasium[mujoco]",
+    "pyyaml",
+)
 
 
 @dataclass(frozen=True)
