@@ -108,8 +108,16 @@ def test_options_that_the_first_update_refuses(document, tmp_path, made_up):
 
     made_up(score)
     found = tune(document, tmp_path, 6, space=SPACE)
-    states = {trial["options"]["num_epochs"]: trial["state"] for trial in found.trials}
-    assert states == {1: "complete", 2: "fail"}
+    states = {trial["options"]["num_epochs"]: (trial["state"], trial["reason"]) for trial in found.trials}
+    reason = "InputError: num_minibatches: expected at most 8, given 16"
+    assert states == {1: ("complete", ""), 2: ("fail", reason)}
+
+
+def test_choices_may_be_lists_and_mappings(document, tmp_path, made_up):
+    made_up(lambda agent: float(agent["network_spec"][0]))
+    found = tune(document, tmp_path, 6, space={"network_spec": [[4], [8, 8]], "discount": [0.9, 0.99]})
+    assert found.best["agent"]["network_spec"] == [8, 8]
+    assert {tuple(trial["options"]["network_spec"]) for trial in found.trials} == {(4,), (8, 8)}
 
 
 @pytest.mark.parametrize(
@@ -138,6 +146,7 @@ def test_wrong_spaces(space, message, document, tmp_path):
     [
         ({"steps": None}, {}, "steps"),
         ({"evaluation": None}, {}, "evaluation"),
+        ({"evaluation": {"policy": "best"}}, {}, "evaluation.policy: expected 'last', given 'best'"),
         ({}, {"seeds": 0}, "seeds: expected an integer >= 1, given 0"),
     ],
 )

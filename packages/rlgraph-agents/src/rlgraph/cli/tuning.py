@@ -86,7 +86,8 @@ def _line(trial: Mapping[str, Any]) -> str:
         f"{path} {x:.3g}" if isinstance(x, float) else f"{path} {x}" for path, x in trial["options"].items()
     )
     state = f"{trial['score']:.4g}" if trial["state"] == "complete" else trial["state"]
-    return f"trial {trial['number']}: {state} ({options})"
+    reason = f": {trial['reason']}" if trial["reason"] else ""
+    return f"trial {trial['number']}: {state} ({options}){reason}"
 
 
 def _read(file: Path) -> Mapping[str, Any]:

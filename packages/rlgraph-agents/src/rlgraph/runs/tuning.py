@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 FIRST_SEED = 101
 #: Errors of options that exclude each other: of the spec, of the build, or of the first update.
 EXCLUDED = (SpecError, AssemblyError, BuildError, InputError)
+#: Errors that fail a trial, and not the search.
+FAILURES = (*EXCLUDED, NumericalError)
+#: What a trial remembers: Optuna's own parameters have names in place of lists and mappings.
+OPTIONS, REASON = "options", "reason"
 #: Trials that are never stopped early, so that others have something to fall behind.
 UNPRUNED = 5
 STUDY, SETTINGS, BEST, IMPORTANCE, TRIALS = (
@@ -52,7 +56,7 @@ class Tuning:
         folder: of the search; ``best.yaml`` is the best document, ``importance.png`` says which options matter.
         best: that document; None: no trial has ended.
         score: the mean return of its last policies.
-        trials: number, options, state (``complete``, ``pruned`` or ``fail``) and score of each.
+        trials: number, options, state (``complete``, ``pruned`` or ``fail``), score, and why it failed, of each.
         interrupted: whether Ctrl-C ended it.
     """
 
@@ -96,6 +100,12 @@ def tune(
     trials, seeds = check_whole(trials, "trials", least=1), check_whole(seeds, "seeds", least=1)
     document = read_document(document)
     run = check(document)
+    if document.get("evaluation", {}).get("policy") == "best":
+        raise SpecError(
+            "expected 'last', given 'best': the last policy is the score of a trial, and a best one would be chosen by "
+            "the same evaluations that stop trials",
+            path="evaluation.policy",
+        )
     searched = _checked(optuna, space if space is not None else _declared(document))
     evaluation = {"interval": max(run.steps // 10, 1), **document.get("evaluation", {})}
     document = {**document, "evaluation": {**evaluation, "policy": "last"}}
@@ -146,8 +156,20 @@ class _Search:
         return study
 
     def score(self, optuna: Any, trial: optuna.Trial) -> float:
-        """Train with the trial's options."""
+        """Train with the trial's options.
+
+        Raises:
+            Exception: it failed; the trial says why.
+        """
         chosen = {path: _suggest(trial, path, where) for path, where in self.space.items()}
+        trial.set_user_attr(OPTIONS, chosen)
+        try:
+            return self._trained(optuna, trial, chosen)
+        except FAILURES as error:
+            trial.set_user_attr(REASON, f"{type(error).__name__}: {error}".splitlines()[0])
+            raise
+
+    def _trained(self, optuna: Any, trial: optuna.Trial, chosen: Mapping[str, Any]) -> float:
         document = self.with_options(chosen)
         check(document)
         returns = []
@@ -176,7 +198,7 @@ class _Search:
         ended = study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))
         if not ended:
             return Tuning(self.folder, None, math.nan, trials, self.interrupted)
-        best = self.with_options(study.best_params)
+        best = self.with_options(study.best_trial.user_attrs[OPTIONS])
         text = yaml.safe_dump(best, sort_keys=False)
         head = f"# The best of {len(trials)} trials: {study.best_value:g} on seeds from {FIRST_SEED} on.\n"
         (self.folder / BEST).write_text(head + text, encoding="utf-8")
@@ -209,7 +231,7 @@ def _run(optuna: Any, study: Any, search: _Search, trials: int, progress: Callab
         study.optimize(
             lambda trial: search.score(optuna, trial),
             n_trials=trials - len(done),
-            catch=(*EXCLUDED, NumericalError, _InterruptedTrial),
+            catch=(*FAILURES, _InterruptedTrial),
             callbacks=[lambda study, trial: progress(_described(trial))],
         )
 
@@ -218,9 +240,10 @@ def _described(trial: Any) -> dict[str, Any]:
     score = math.nan if trial.value is None else float(trial.value)
     return {
         "number": trial.number,
-        "options": trial.params,
+        "options": trial.user_attrs.get(OPTIONS, {}),
         "state": trial.state.name.lower(),
         "score": score,
+        "reason": trial.user_attrs.get(REASON, ""),
     }
 
 
@@ -276,11 +299,17 @@ def _checked(optuna: Any, space: SearchSpace) -> dict[str, Any]:
 
 def _suggest(trial: Any, path: str, where: Any) -> Any:
     if not isinstance(where, Mapping):
-        return trial.suggest_categorical(path, list(where))
+        choices = {_name(choice): choice for choice in where}
+        return choices[trial.suggest_categorical(path, list(choices))]
     whole = all(isinstance(where[key], int) for key in ("low", "high"))
     suggest = trial.suggest_int if whole else trial.suggest_float
     step = {"step": where["step"]} if "step" in where else {}
     return suggest(path, where["low"], where["high"], log=bool(where.get("log")), **step)
+
+
+def _name(choice: Any) -> Any:
+    """A choice as Optuna stores it, which has no lists and mappings."""
+    return choice if choice is None or isinstance(choice, bool | int | float | str) else json.dumps(choice)
 
 
 def _draw_importance(optuna: Any, study: Any, file: Path) -> None:
