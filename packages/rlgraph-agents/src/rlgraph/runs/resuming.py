@@ -9,7 +9,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import SpecError, data_specs
+from rlgraph.core import ExecutionSpec, SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
 from rlgraph.environments.interrupts import interruptible
@@ -157,9 +157,7 @@ def departures_from(
 
 def learners_of(run: RunSpec) -> int:
     """How many learners a run has."""
-    execution = run.agent.get("execution_spec") or {}
-    number: int = execution.get("learners") or len(execution.get("devices") or ()) or 1
-    return number
+    return ExecutionSpec.from_spec(run.agent.get("execution_spec") or {}).number_of_learners
 
 
 def _check_same(before: RunSpec, wanted: RunSpec) -> None:

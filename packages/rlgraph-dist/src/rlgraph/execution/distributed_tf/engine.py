@@ -8,6 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from queue import Empty, SimpleQueue
@@ -218,13 +219,19 @@ class DistributedTFEngine(Engine):
 
     def _end_tasks(self) -> None:
         """End the workers of the cluster, and wait until they have: the server ends with this process."""
-        remaining = [(i, address) for i, address in enumerate(self._tasks) if answers(address, 1.0)]
-        for number, _ in remaining:  # the others would get it in a later run
-            self._board.give(number, pack_message({"number": -1}, {}))
         until = time.monotonic() + _END
-        while remaining and time.monotonic() < until:
-            time.sleep(0.05)
-            remaining = [each for each in remaining if answers(each[1], 1.0)]
+        with ThreadPoolExecutor(max(len(self._tasks), 1)) as pool:
+
+            def answering(tasks: list[tuple[int, str]]) -> list[tuple[int, str]]:
+                answer = pool.map(lambda task: answers(task[1], 1.0), tasks)
+                return [task for task, is_there in zip(tasks, answer, strict=True) if is_there]
+
+            remaining = answering(list(enumerate(self._tasks)))
+            for number, _ in remaining:  # the others would get it in a later run
+                self._board.give(number, pack_message({"number": -1}, {}))
+            while remaining and time.monotonic() < until:
+                time.sleep(0.05)
+                remaining = answering(remaining)
 
 
 @dataclass(eq=False)
