@@ -1,7 +1,8 @@
 """CUDA graphs, as far as they can be told without a GPU: what is recorded, what it reads, writes and leaves behind.
 
-The GPUs are simulated. Recording itself is replaced by what it promises: playing computes again what was recorded, on
-the inputs and variables where they lie, and leaves the results in the same tensors.
+The GPUs are simulated. Recording itself is replaced by what it promises: playing does again each operation on tensors
+that was recorded, on the inputs and variables where they lie, and leaves every result in the same tensor. Python does
+nothing again, so a number that Python has read stays what it was.
 """
 
 import warnings
@@ -9,6 +10,8 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from rlgraph.components import Adam, NeuralNetwork
 from rlgraph.core import Component, GraphExecutor, PerformanceWarning, graph_fn, rlgraph_api
@@ -53,6 +56,31 @@ class Learner(Component):
         return x + ops.random_normal(ops.shape(x))
 
 
+class Operations(TorchDispatchMode):
+    """While it is entered, keeps every operation on tensors, with its results."""
+
+    def __init__(self):
+        super().__init__()
+        self.done = []
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        result = operation(*args, **(kwargs or {}))
+        self.done.append((operation, args, kwargs or {}, result))
+        return result
+
+    def repeat(self):
+        """Do them again, and leave each result where it was."""
+        with torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowAutograd():
+            for operation, args, kwargs, before in self.done:
+                for old, new in zip(leaves(before), leaves(operation(*args, **kwargs)), strict=True):
+                    if old.untyped_storage().data_ptr() != new.untyped_storage().data_ptr():
+                        old.copy_(new)
+
+
+def leaves(result):
+    return [each for each in tree_leaves(result) if isinstance(each, torch.Tensor)]
+
+
 @pytest.fixture
 def recordings(gpus, monkeypatch):
     """What was recorded, each with the number of times it was played."""
@@ -60,14 +88,14 @@ def recordings(gpus, monkeypatch):
 
     def record(compute, device):
         compute()  # a call that counts
-        outputs = compute()
+        with Operations() as operations:
+            outputs = compute()
         played = [0]
         made.append(played)
 
         def play():
             played[0] += 1
-            for output, result in zip(outputs, compute(), strict=True):
-                output.detach().copy_(result.detach())
+            operations.repeat()
 
         return play, outputs
 
@@ -159,6 +187,38 @@ def test_a_recording_that_fails_leaves_everything_as_it_was(gpus, monkeypatch):
     plain.execute("learn", *batches(4)[0])
     for name, value in plain.get_weights().items():
         np.testing.assert_allclose(executor.get_weights()[name], value, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_an_agent_learns_from_recorded_updates(recordings):
+    """With schedules, which read the time, and loops over minibatches, whose order is drawn on the CPU."""
+    agents = pytest.importorskip("rlgraph.agents")
+    pytest.importorskip("gymnasium")
+    options = {
+        "network_spec": [8],
+        "rollout_length": 8,
+        "num_epochs": 2,
+        "num_minibatches": 2,
+        "clip_ratio": [0.2, 0.0],
+        "optimizer_spec": {"learning_rate": [0.01, 0.0], "clip_grad_norm": 0.5},
+    }
+    recorded, plain = (
+        agents.Agent.from_spec(
+            "ppo",
+            env="CartPole-v1",
+            backend="torch",
+            seed=3,
+            execution_spec=spec,
+            acting="backend",
+            **options,
+        )
+        for spec in ({"device": "cuda:0", "compile": True}, {})
+    )
+    for agent in (recorded, plain):
+        agent.learn(64, num_envs=2)
+    assert recordings == [[4]]
+    for name, value in plain.get_weights().items():
+        np.testing.assert_allclose(recorded.get_weights()[name], value, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU that PyTorch can use")
