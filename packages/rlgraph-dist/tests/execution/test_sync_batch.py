@@ -19,12 +19,24 @@ DQN = {
     "update_spec": {"update_interval": 4, "batch_size": 8, "steps_before_update": 16},
     "exploration_spec": {"epsilon_spec": [1.0, 0.1]},
 }
+DQFD = {**DQN, "type": "dqfd", "memory_spec": {"capacity": 1000}}
+HINDSIGHT = {**DQN, "n_step": 1, "hindsight_spec": {}}
+BITS = {"type": "bit_flip", "bits": 4}
 
 
-def make(spec, acting="numpy"):
+def make(spec, acting="numpy", env="CartPole-v1"):
     return Agent.from_spec(
-        spec, env="CartPole-v1", backend="torch", execution_spec={"threads": 1}, seed=7, acting=acting
+        spec, env=env, backend="torch", execution_spec={"threads": 1}, seed=7, acting=acting
     )
+
+
+def demonstrations():
+    """Two steps of an episode."""
+    states = np.zeros((2, 4), np.float32)
+    return [
+        {"states": states[0], "actions": 1, "rewards": 1.0, "terminals": False, "next_states": states[1]},
+        {"states": states[1], "actions": 0, "rewards": 1.0, "terminals": True, "next_states": states[1]},
+    ]
 
 
 def test_steps_of_an_agent_that_does_not_learn_are_counted():
@@ -35,14 +47,23 @@ def test_steps_of_an_agent_that_does_not_learn_are_counted():
 
 
 @pytest.mark.parametrize(
-    ("spec", "acting", "length"),
-    [(PPO, "numpy", None), (PPO, "backend", None), (DQN, "numpy", 1)],
-    ids=["ppo", "ppo-acts-on-torch", "dqn"],
+    ("spec", "acting", "length", "env"),
+    [
+        (PPO, "numpy", None, "CartPole-v1"),
+        (PPO, "backend", None, "CartPole-v1"),
+        (DQN, "numpy", 1, "CartPole-v1"),
+        (DQFD, "numpy", 1, "CartPole-v1"),
+        (HINDSIGHT, "numpy", 1, BITS),
+    ],
+    ids=["ppo", "ppo-acts-on-torch", "dqn", "dqfd", "hindsight"],
 )
-def test_one_actor_equals_local_learning(spec, acting, length):
-    local, remote = make(spec, acting), make(spec, acting)
+def test_one_actor_equals_local_learning(spec, acting, length, env):
+    local, remote = make(spec, acting, env), make(spec, acting, env)
+    if spec is DQFD:
+        for agent in (local, remote):
+            agent.import_observations(demonstrations())
     result = local.learn(320, num_envs=4)
-    executor = SyncBatchExecutor(remote, "CartPole-v1", actors=1, num_envs=4, fragment_length=length)
+    executor = SyncBatchExecutor(remote, env, actors=1, num_envs=4, fragment_length=length)
     with patch.object(ActorSpec, "make_executor", autospec=True, side_effect=ActorSpec.make_executor) as made:
         assert executor.execute(steps=320).returns == result.returns
     assert [call.args[0].backend for call in made.call_args_list] == [

@@ -201,6 +201,8 @@ IN_A_RUN: OtherNames = MappingProxyType(
             name: _first(hint) if _first(hint).endswith(".") else f"agent.{_first(hint)}"
             for name, hint in IN_AN_AGENT.items()
         },
+        "demonstrations": "data.file",
+        "dataset": "data.file",
         "env": "environment",
         "env_id": "environment",
         "timesteps": "steps",
