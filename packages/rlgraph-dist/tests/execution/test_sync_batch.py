@@ -82,3 +82,23 @@ def test_actors_that_are_started_anew_are_learned_from():
     updates = [executor.execute(steps=160).updates for _ in range(2)]
     assert updates == [40 - 3, 40]
     assert agent.timesteps == 320
+
+
+def test_episodes_in_fragments_of_several_actors_get_other_goals():
+    """An episode begins in one fragment and ends in the next; each of its steps is kept five times then."""
+    env = {"type": "bit_flip", "bits": 8}
+    spec = {**HINDSIGHT, "memory_spec": {"capacity": 2000}, "update_spec": {"do_updates": False}}
+    agent = make(spec, env=env)
+    executor = SyncBatchExecutor(agent, env, actors=2, num_envs=2, fragment_length=5)
+    executor.execute(steps=160)
+    records = {name: x for name, x in agent.executor.storage.host.items() if "/rows/" in name}
+    size = int(agent.call_api_method("get_memory_size"))
+    assert size == 160 + 4 * sum(executor.recent_lengths)
+    goals = {
+        name: next(x[:size] for path, x in records.items() if path.endswith(f"next_states/{name}"))
+        for name in ("achieved_goal", "desired_goal")
+    }
+    reached = (goals["achieved_goal"] == goals["desired_goal"]).all(axis=1)
+    rewards = next(x[:size] for path, x in records.items() if path.endswith("rewards"))
+    np.testing.assert_array_equal(rewards, reached - 1.0)
+    assert reached.mean() > 0.2

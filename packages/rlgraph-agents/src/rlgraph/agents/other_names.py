@@ -115,8 +115,8 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "beta": "memory_spec.beta",
         # goals
         "hindsight_spec": (
-            "Other goals make steps those of another policy: take an agent that learns from a memory of them, such as "
-            "dqn, sac or td3."
+            "It does not learn from steps with other goals: take an agent that learns from a memory of single steps, "
+            "such as dqn, sac or td3."
         ),
         "her": "hindsight_spec",
         "replay_buffer_class": "hindsight_spec",
