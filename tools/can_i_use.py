@@ -54,6 +54,8 @@ STATES: dict[str, Space] = {
     "a `Dict` or `Tuple` of vectors and categories": Dict(place=FloatBox(shape=(3,)), room=IntBox(5)),
 }
 MASKS = "masks of the actions"
+HINDSIGHT = "other goals in hindsight"
+GOAL = FloatBox(shape=(2,))
 _FLOATS = [{"type": "reshape", "flatten": True}, {"type": "convert_type", "to_dtype": "float"}]
 _LSTM = [{"type": "dense", "units": 4}, {"type": "lstm", "units": 4}]
 #: Feature -> the options that ask for it, and the page about it.
@@ -68,6 +70,8 @@ FEATURES: dict[str, tuple[dict[str, Any], str]] = {
         "preprocessing",
     ),
 }
+#: The same of features that need an environment of their own, which the sweep does not have.
+OTHER_FEATURES: dict[str, tuple[dict[str, Any], str]] = {HINDSIGHT: ({"hindsight_spec": {}}, "hindsight")}
 #: Two features that exclude each other are refused with one of these.
 EXCEPTIONS = ("there is no default network", "the states have none")
 SMALL = {
@@ -98,13 +102,15 @@ def spec_of(
     """The spec of an agent with these features, and the Space of its states."""
     options: dict[str, Any] = {}
     for feature in features:
-        options |= FEATURES[feature][0]
+        options |= (FEATURES | OTHER_FEATURES)[feature][0]
     is_vector = isinstance(states, FloatBox)
     if "network_spec" in options and not is_vector:
         together = [] if not isinstance(states, Dict) and len(features) == 1 else [{"type": "concat"}]
         options["network_spec"] = [*_FLOATS, *together, *_LSTM]
     if MASKS in features:
         states = Dict(state=states, action_mask=mask_space(actions))
+    if HINDSIGHT in features:
+        states = Dict(observation=states, achieved_goal=GOAL, desired_goal=GOAL)
     return {"type": agent, **options}, states
 
 
@@ -134,13 +140,14 @@ def page() -> str:
         "refuses everything else when it is made. What an agent takes can be combined, on every backend that learns",
         "and with every autoreset mode. `tools/can_i_use.py --sweep` trains random combinations to check this.",
         "",
-        "Four combinations have conditions:",
+        "Five combinations have conditions:",
         "",
         "* Masks are for categories. Other parts of a `Dict` of actions have no mask.",
         "* Normalized observations need states with floats.",
         "* Stacks of pictures need `add_rank: false`, which makes channels of the frames, or a `network_spec`.",
         "* Recurrent PPO needs as many sequences as minibatches. Its defaults have them; with a shorter",
         "  `rollout_length` take more environments or a shorter `sequence_length`.",
+        "* Other goals in hindsight exclude recurrent layers, stacks of states, and previous action and reward.",
         "",
         "<!-- Written by tools/can_i_use.py --write. -->",
         "",
@@ -158,11 +165,11 @@ def page() -> str:
         ),
         *(
             (
-                f"{{doc}}`{what} <{FEATURES[what][1]}>`",
+                f"{{doc}}`{what} <{place}>`",
                 what,
                 lambda name, what=what: refusal(name, vector, taken_actions(name), (what,)),
             )
-            for what in FEATURES
+            for what, (_, place) in (FEATURES | OTHER_FEATURES).items()
         ),
     ]
     for title, what, ask in questions:

@@ -60,6 +60,7 @@ def mkdir(file):
 PLACES = {
     "environment": lambda spec: document(environment=spec),
     "gym_env": lambda spec: document(environment={"type": "gym", "gym_env": spec}),
+    "dm_env": lambda spec: document(environment={"type": "dm_env", "environment": spec}),
     "wrappers": lambda spec: document(
         environment={"type": "gym", "gym_env": "CartPole-v1", "wrappers": [spec]}
     ),

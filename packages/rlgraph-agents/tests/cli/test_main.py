@@ -11,6 +11,7 @@ from rlgraph.cli.main import main
 from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training
 from rlgraph.runs.configuration import resolve
+from rlgraph.workers import record_data_set
 
 
 @pytest.fixture
@@ -49,6 +50,17 @@ def test_train(rlgraph, tiny, backend, tmp_path):
     run = json.loads((folder / "config.json").read_text())["run"]
     assert (run["environment"], run["backend"], run["steps"], run["seed"]) == ("CartPole-v1", backend, 30, 5)
     assert (run["worker"]["num_envs"], run["worker"]["validate_states"]) == (2, True)
+
+
+def test_train_from_demonstrations(rlgraph, one_backend, tmp_path, undrawn):
+    record_data_set(lambda state: 1, "CartPole-v1", 1, tmp_path / "shown.npz", seed=1)
+    spec = json.dumps({"type": "dqfd", "network_spec": [4], "execution_spec": {"threads": None}})
+    arguments = ["--agent", spec, "--backend", one_backend, "--steps", 30, "--set", "data.updates=3"]
+    outcome = rlgraph("train", *arguments, "--set", "data.file=shown.npz", "--folder", "run")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "first 3 updates on shown.npz" in outcome.out
+    outcome = rlgraph("train", *arguments, "--set", "data.file=other.npz", "--folder", "run")
+    assert outcome.code and "other.npz: expected a file .npz" in outcome.err
 
 
 def test_the_folder_is_named_after_the_run(rlgraph, tiny, backend, tmp_path, undrawn):

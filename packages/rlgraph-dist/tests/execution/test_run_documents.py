@@ -13,7 +13,7 @@ from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
 from rlgraph.runs import train
 from rlgraph.runs.configuration import check
 from rlgraph.runs.executors import options_placed, worker_class
-from rlgraph.workers import SingleThreadedWorker
+from rlgraph.workers import SingleThreadedWorker, record_data_set
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,17 @@ def test_mistakes_that_are_found_later_have_their_place_in_the_document(tmp_path
     with pytest.raises(SpecError) as caught, options_placed({"engine"}):
         raise SpecError(Fault("no cluster", "engine.address"), Fault("too few", "agent"))
     assert [fault.path for fault in caught.value.faults] == ["executor_spec.engine.address", "agent"]
+
+
+def test_replay_shards_take_no_data_set(tmp_path):
+    spec = {"engine": "in_process", "actors": 1}
+    shown = record_data_set(lambda state: 1, "CartPole-v1", 1, tmp_path / "shown.npz", seed=1)
+    document = {"environment": "CartPole-v1", "backend": "torch", "steps": 8, "data": {"file": str(shown)}}
+    with pytest.raises(
+        SpecError, match=r"data\.file: expected none, since ApexExecutor keeps records in other"
+    ):
+        train({**document, "agent": {"type": "apex"}, "executor_spec": spec}, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_actors_on_the_command_line(monkeypatch, capsys, tmp_path):

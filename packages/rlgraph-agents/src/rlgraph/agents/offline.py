@@ -53,10 +53,11 @@ def _import_data_set(agent: Agent, place: str | Path) -> int:
     steps, room, needed = sum(lengths), learner.experience.room, learner.experience.room_for(lengths)
     held = learner.demonstrations or 0
     if needed + held > room:
+        capacity = (needed + held) * learner.experience.records_per_step
         besides = f", {held} of them demonstrations that it has" if held else ""
         raise InputError(
             f"{place}: the data set has {steps} steps, and the memory keeps {room}{besides}: give memory_spec "
-            f'{{"capacity": {needed + held}}}, or a part of the files'
+            f'{{"capacity": {capacity}}}, or a part of the files'
         )
     actor = agent.new_actor(learns=True)
     for episode in episodes:

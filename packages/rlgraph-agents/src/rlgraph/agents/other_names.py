@@ -115,8 +115,8 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "beta": "memory_spec.beta",
         # goals
         "hindsight_spec": (
-            "Other goals make steps those of another policy: take an agent that learns from a memory of them, such as "
-            "dqn, sac or td3."
+            "It does not learn from steps with other goals: take an agent that learns from a memory of single steps, "
+            "such as dqn, sac or td3."
         ),
         "her": "hindsight_spec",
         "replay_buffer_class": "hindsight_spec",
@@ -201,6 +201,8 @@ IN_A_RUN: OtherNames = MappingProxyType(
             name: _first(hint) if _first(hint).endswith(".") else f"agent.{_first(hint)}"
             for name, hint in IN_AN_AGENT.items()
         },
+        "demonstrations": "data.file",
+        "dataset": "data.file",
         "env": "environment",
         "env_id": "environment",
         "timesteps": "steps",

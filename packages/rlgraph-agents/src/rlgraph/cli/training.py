@@ -268,7 +268,9 @@ def _folder_name(document: Mapping[str, Any], config: Path | None, agent: str | 
 
 
 def _train(spec: dict[str, Any], folder: Path) -> int:
+    from rlgraph.agents.specs import parse_spec
     from rlgraph.runs.recorded_run import environment_name
+    from rlgraph.runs.run_spec import DataSpec
     from rlgraph.runs.training import train as run_training
     from rlgraph.workers import LiveProgress
 
@@ -279,6 +281,8 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
     )
     words = [f"[bold]{escape(str(word))}[/]" for word in (agent, environment, backend)]
     output.notes.print("{} learns {} on {}, seed {}".format(*words, spec.get("seed", 0)))
+    if (data := parse_spec(DataSpec, spec.get("data"), "data")).file is not None:
+        output.notes.print(f"first {data.updates:,} updates on {escape(data.file)}", highlight=False)
     with LiveProgress(output.notes) as progress:
         summary = run_training(spec, folder, [progress])
     return _report(summary, folder)

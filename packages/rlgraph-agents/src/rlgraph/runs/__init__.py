@@ -7,6 +7,7 @@ from rlgraph.runs.resuming import resume
 from rlgraph.runs.run_folder import RunFolder
 from rlgraph.runs.run_spec import (
     CheckpointsSpec,
+    DataSpec,
     EvaluationSpec,
     LoggingSpec,
     RunSpec,
@@ -18,6 +19,7 @@ from rlgraph.runs.training import RunSummary, train
 
 __all__ = [
     "CheckpointsSpec",
+    "DataSpec",
     "EvaluationSpec",
     "LoggingSpec",
     "RunFolder",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
@@ -89,6 +90,8 @@ def check(document: Mapping[str, Any]) -> RunSpec:
         _collect(faults, lambda: find_backend(name))
     if isinstance(agent, Mapping):
         _collect(faults, lambda: worker_class(document.get("executor_spec"), agent))
+    if run is not None and run.data.file is not None:
+        _collect(faults, lambda: _check_takes_data(run.agent))
     if faults:
         raise SpecError(*faults)
     assert run is not None
@@ -120,6 +123,17 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
         resolved["agent"].get("execution_spec", {}).pop(name, None)
     check_limits(resolved, "document")  # as it is read from a run folder
     return resolved
+
+
+def _check_takes_data(agent: Mapping[str, Any]) -> None:
+    """Raise `SpecError` if an agent does not learn from a memory, which a data set could be put into."""
+    kind: Any = Agent._lookup(agent.get("type"), "agent")
+    if not issubclass(kind.algorithm_class.experience.kind, Replay):
+        raise SpecError(
+            f"expected an agent with a memory, such as dqfd, dqn, iql or sac, given {agent.get('type')!r}, which "
+            "learns only from its own steps: leave it out",
+            path="data.file",
+        )
 
 
 def _with_threads(document: dict[str, Any]) -> dict[str, Any]:

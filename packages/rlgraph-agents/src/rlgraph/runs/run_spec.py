@@ -53,6 +53,16 @@ class WorkerSpec(Spec):
     )
 
 
+class DataSpec(Spec):
+    """Recorded steps, such as demonstrations, on which the agent trains before its first own step."""
+
+    file: str | None = Field(
+        default=None,
+        description="data set, a file or folder, relative to the working directory; null: none",
+    )
+    updates: int = Field(default=1000, ge=1, description="updates on it before the first own step")
+
+
 class EvaluationSpec(Spec):
     """Evaluation during training, in separate environments; the best policy is saved."""
 
@@ -142,6 +152,7 @@ class RunSpec(Spec):
         description="actors in other processes (rlgraph-dist): the name of an engine, or an executor's spec; null: "
         "this process does everything",
     )
+    data: DataSpec = DataSpec()
     evaluation: EvaluationSpec = EvaluationSpec()
     logging: LoggingSpec = LoggingSpec()
     checkpoints: CheckpointsSpec = CheckpointsSpec()

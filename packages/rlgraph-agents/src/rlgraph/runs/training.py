@@ -26,6 +26,7 @@ from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.offline import train_on_memory
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
@@ -208,6 +209,8 @@ class Run:
     ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
         self.forked_from = forked_from
+        if spec.data.file is not None:
+            self._take_in(spec.data.file)
         kind, self._options = worker_class(spec.executor_spec, spec.agent)
         with options_placed(self._options):
             self.worker = kind(
@@ -218,6 +221,27 @@ class Run:
                 store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
             )
         self.worker.folder, self.worker.keeps_memory = folder, spec.checkpoints.memory
+        if spec.data.file is not None and not agent.learner.keeps_memory:
+            raise SpecError(
+                f"expected none, since {kind.__name__} keeps records in other places, given {spec.data.file!r}: take "
+                "the executor sync_batch, or none",
+                path="data.file",
+            )
+
+    def _take_in(self, file: str) -> None:
+        """Put the data set into the agent's memory, unless a checkpoint had it there.
+
+        Raises:
+            SpecError: there are several learners.
+            InputError: the data set is wrong: names file, episode and step.
+        """
+        if self.agent.group is not None:
+            raise SpecError(
+                f"expected none with several learners, which have steps of their own, given {file!r}: give one learner",
+                path="data.file",
+            )
+        if self.state is None or not self.state.memory:
+            self.agent.import_observations(file)
 
     def __enter__(self) -> Self:
         return self
@@ -274,6 +298,10 @@ class Run:
     def _train(self, callbacks: list[Callback]) -> TrainingResult:
         worker, folder, steps = self.worker, self.folder, self.spec.steps
         try:
+            if self.state is None and self.spec.data.file is not None:
+                before = train_on_memory(self.agent, self.spec.data.updates)
+                if before.interrupted:  # the run is resumed from its beginning
+                    return before
             result = worker.execute_timesteps(steps, callbacks=callbacks, stop=stop_conditions(self.spec))
             folder.store_end(worker, LAST, finished=result.timesteps >= steps)
         except Exception as error:

@@ -37,11 +37,16 @@ def learn_offline(
             "learn: the memory is empty: give data=, the file or folder of a data set "
             "(rlgraph.workers.record_data_set writes them), or call import_observations first"
         )
+    return train_on_memory(agent, number)
+
+
+def train_on_memory(agent: Agent, updates: int) -> TrainingResult:
+    """Do `updates` from the memory, over which schedules run; Ctrl-C or SIGTERM ends them earlier."""
     begin, before, interrupted = time.perf_counter(), agent.updates, False
     with interruptible():
         try:
-            for done in range(number):
-                agent.set_progress(done / number)
+            for done in range(updates):
+                agent.set_progress(done / updates)
                 update_offline(agent)
             agent.set_progress(1.0)
         except Interruption:

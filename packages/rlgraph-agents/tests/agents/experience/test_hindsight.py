@@ -14,12 +14,13 @@ from rlgraph.environments import BitFlip, EnvironmentFault, make_vector_env
 from rlgraph.runs.configuration import check
 from rlgraph.runs.training import train
 from rlgraph.spaces import BoolBox, Dict
+from rlgraph.workers import record_data_set
 
 SMALL = {"network_spec": [16], "execution_spec": {"threads": 1}, "seed": 3, "backend": "torch"}
 BITS = 4
 
 
-def test_ten_lines_learn_with_hindsight():
+def test_ten_lines_learn_with_hindsight(backend, execution):
     agent = DQNAgent(
         env={"type": "bit_flip", "bits": BITS},
         hindsight_spec={"strategy": "future"},
@@ -28,8 +29,9 @@ def test_ten_lines_learn_with_hindsight():
         optimizer_spec={"type": "adam", "learning_rate": 3e-3},
         exploration_spec={"epsilon_spec": [0.3, 0.05]},
         update_spec={"update_interval": 2},
+        execution_spec=execution(backend),
         seed=1,
-        backend="torch",
+        backend=backend,
     )
     agent.learn(1500)
     judged = agent.evaluate(episodes=40)
@@ -46,8 +48,8 @@ def test_an_environment_without_goals_is_refused():
         DQNAgent(env="CartPole-v1", hindsight_spec={}, **SMALL)
 
 
-def test_agents_that_learn_from_their_own_steps_refuse_it():
-    for agent in ("ppo", "a2c", "impala"):
+def test_agents_without_a_memory_of_single_own_steps_refuse_it():
+    for agent in ("ppo", "a2c", "impala", "bc", "dqfd"):
         with pytest.raises(SpecError, match=r"hindsight_spec.*take an agent that learns from a memory"):
             Agent.from_spec({"type": agent, "hindsight_spec": {}}, env={"type": "bit_flip"})
 
@@ -387,6 +389,34 @@ def test_agents_of_the_family_with_a_prioritized_memory(agent):
     made = Agent.from_spec(spec, env={"type": "bit_flip", "bits": BITS})
     made.learn(40, num_envs=3)
     assert made.updates > 0 and int(made.executor.execute("get_memory_size")) > 40
+
+
+def test_iql_learns_from_a_data_set_with_goals_that_its_episodes_achieved(tmp_path):
+    """Episodes of random actions, few of which reach their own goals."""
+    env = {"type": "bit_flip", "bits": BITS}
+    chance = Agent.from_spec("random", env=env, backend="numpy", seed=1)
+    data = record_data_set(chance, env, 200, tmp_path / "random.npz", seed=1)
+    spec = {
+        **SMALL,
+        "type": "iql",
+        "hindsight_spec": {},
+        "network_spec": [32],
+        "expectile": 0.9,
+        "inverse_temperature": 10.0,
+        "tau": 0.05,
+        "discount": 0.9,
+        "optimizer_spec": {"learning_rate": 3e-3},
+    }
+    small = Agent.from_spec({**spec, "memory_spec": {"capacity": 100}}, env=env)
+    steps = 737
+    with pytest.raises(
+        InputError, match=rf'{steps} steps, .* keeps 20: give memory_spec {{"capacity": {5 * steps}}}'
+    ):
+        small.learn(updates=1, data=data)
+    agent = Agent.from_spec({**spec, "memory_spec": {"capacity": 5 * steps}}, env=env)
+    agent.learn(updates=600, data=data)
+    assert int(agent.executor.execute("get_memory_size")) == 5 * steps
+    assert sum(total > -BITS for total in agent.evaluate(50).returns) >= 35
 
 
 class Masked(BitFlip):

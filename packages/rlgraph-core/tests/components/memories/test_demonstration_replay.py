@@ -120,3 +120,7 @@ def test_records_need_a_flag(flags):
 def test_wrong_options():
     with pytest.raises(SpecError, match="memory.demonstration_epsilon: expected a number >= 0, given -1"):
         DemonstrationReplay(4, demonstration_epsilon=-1)
+    with pytest.raises(
+        SpecError, match=r"memory\.frame_stack: expected none, .* demonstrations stay; given 4"
+    ):
+        DemonstrationReplay(4, frame_stack=4)

@@ -30,6 +30,13 @@ from rlgraph.workers.data_set_recording import record_data_set
 
 #: Steps of training between two evaluations, and at most.
 STEPS, MOST_STEPS = 400, 3200
+#: Options with which agents learn in few updates. An answer has its reward at once: values of what follows, which swell
+#: by the updates of targets, only hide it for a while.
+QUICK: dict[str, Any] = {
+    "discount": 0.5,
+    "optimizer_spec": {"learning_rate": 0.01},
+    "update_spec": {**SMALL["update_spec"], "update_interval": 4},
+}
 PARTS = (
     Dict({"number": FLOATS, "category": CATEGORY}),
     Dict({"one": FLOATS, "other": FLOATS}),
@@ -37,14 +44,15 @@ PARTS = (
 )
 
 
-def _learns(subject: AgentUnderTest, actions: Space) -> None:
+def _quick_agent(subject: AgentUnderTest, actions: Space, **options: Any) -> Agent:
+    """An agent with the options `QUICK` in place of defaults."""
     subject.need_learning()
-    often: dict[str, Any] = {
-        "optimizer_spec": {"learning_rate": 0.01},
-        "update_spec": {**SMALL["update_spec"], "update_interval": 4},
-    }
-    often = {name: value for name, value in often.items() if name not in subject.options}
-    agent, task = subject.make(actions, dtype="float32", **often), subject.task(actions)
+    quick = {name: value for name, value in QUICK.items() if name not in subject.options}
+    return subject.make(actions, dtype="float32", **quick, **options)
+
+
+def _learns(subject: AgentUnderTest, actions: Space) -> None:
+    agent, task = _quick_agent(subject, actions), subject.task(actions)
     chance, done, reached = random_reward(actions), 0, 0.0
     wanted = (chance + 1.0) / 2
     while done < MOST_STEPS and reached < wanted:
@@ -99,10 +107,7 @@ def same_seed(subject: AgentUnderTest) -> None:
 @row("learning", on_every_backend=True)
 def data_sets(subject: AgentUnderTest) -> None:
     """Updates from a data set alone teach it to answer cues; without a memory it refuses them with what takes them."""
-    subject.need_learning()
-    agent = subject.make(
-        dtype="float32", optimizer_spec={"learning_rate": 0.01}, memory_spec={"capacity": 2000}
-    )
+    agent = _quick_agent(subject, subject.action_space, memory_spec={"capacity": 2000})
     task = subject.task()
     with TemporaryDirectory() as folder:
         file = right_answers(task(), Path(folder) / "data" / "right.npz")

@@ -85,6 +85,7 @@ class Experience(ABC):
         memory: the component that keeps records; None: there is none.
         is_prioritized: whether the memory draws by priorities, and gives importance weights.
         room: steps that the memory keeps, see `room_for`.
+        records_per_step: records of the memory that each step becomes.
         batch_size: number of records that an update draws.
         discount: the factor of the values of next states, where it is the same for all records; None: it is not.
         inserts_steps: whether each step is a record.
@@ -105,6 +106,7 @@ class Experience(ABC):
     memory: Component | None = None
     is_prioritized: bool = False
     room: int = 0
+    records_per_step: int = 1
     batch_size: int = 0
     discount: float | None = None
     inserts_steps: bool = False

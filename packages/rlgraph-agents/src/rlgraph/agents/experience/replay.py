@@ -78,7 +78,8 @@ class Replay(Experience):
         self.room = self.memory.capacity  # type: ignore[attr-defined]
         if self.hindsight is not None:
             self.hindsight.check_suits(is_recurrent)
-            self.room //= 1 + self.hindsight.goals
+            self.records_per_step = 1 + self.hindsight.goals
+            self.room //= self.records_per_step
         if not isinstance(self.memory, SequenceReplay):
             return self
         from rlgraph.agents.experience.sequences import Sequences  # it is a kind of replay

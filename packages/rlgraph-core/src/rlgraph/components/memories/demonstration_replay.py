@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
-from rlgraph.core import InputError, graph_fn, rlgraph_api
+from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import BoolBox, IntBox, Space, SpaceError
 
@@ -32,7 +32,7 @@ class DemonstrationReplay(PrioritizedReplay):
         scope: name among its siblings.
 
     Raises:
-        SpecError: as `PrioritizedReplay`.
+        SpecError: as `PrioritizedReplay`; or a `frame_stack` is given, whose ring of frames overwrites the oldest.
         SpaceError: as `PrioritizedReplay`, or records have no such field.
     """
 
@@ -50,6 +50,12 @@ class DemonstrationReplay(PrioritizedReplay):
         self.demonstration_epsilon = check_number(
             demonstration_epsilon, f"{scope}.demonstration_epsilon", least=0
         )
+        if kwargs.get("frame_stack") is not None:
+            raise SpecError(
+                "expected none, since the oldest frames are overwritten, and demonstrations stay; given "
+                f"{kwargs['frame_stack']!r}: leave it out, and records keep whole stacks",
+                path=f"{scope}.frame_stack",
+            )
         super().__init__(capacity, alpha, beta, epsilon, max_weight_of, scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

@@ -1,0 +1,153 @@
+"""Runs whose agent trains on a data set before its first own step."""
+
+import json
+import shutil
+import signal
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.agents.data_sets import RecordedEpisode, write_data_set
+from rlgraph.core import InputError, SpecError
+from rlgraph.runs import resume, train
+from rlgraph.runs.configuration import check
+from rlgraph.workers import Callback, offline, record_data_set
+
+UPDATES, STEPS = 12, 60
+
+
+@pytest.fixture
+def shown(tmp_path):
+    """Two episodes of a script, on CartPole."""
+    return record_data_set(
+        lambda state: int(state[2] > 0.0), "CartPole-v1", 2, tmp_path / "shown.npz", seed=1
+    )
+
+
+@pytest.fixture
+def spec(shown, execution, one_backend, undrawn):
+    return {
+        "agent": {
+            "type": "dqfd",
+            "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
+            "memory_spec": {"capacity": 2000},
+            "update_spec": {"batch_size": 8},
+            "execution_spec": execution(one_backend),
+        },
+        "environment": "CartPole-v1",
+        "backend": one_backend,
+        "steps": STEPS,
+        "seed": 2,
+        "data": {"file": str(shown), "updates": UPDATES},
+        "logging": {"report_interval": 20, "tensorboard": False},
+        "evaluation": {"interval": None, "final_episodes": 1, "policy": "last"},
+        "checkpoints": {"interval": 30},
+    }
+
+
+def last_weights(folder):
+    return Agent.load(folder / "checkpoints" / "last").get_weights()
+
+
+def expect_equal(one, other):
+    assert one.keys() == other.keys()
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def killed(spec, folder, timesteps):
+    """A run that died after a report."""
+
+    class Crash(Callback):
+        def on_report(self, worker, metrics):
+            if metrics["timesteps"] == timesteps:
+                raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError, match="killed"):
+        train(spec, folder, [Crash()])
+    shutil.rmtree(folder / "checkpoints" / "last")
+
+
+def test_a_document_gives_the_agent_that_python_gives(spec, shown, tmp_path, caplog):
+    spec["checkpoints"]["interval"] = None
+    summary = train(spec, tmp_path / "run")
+    assert (summary.training.timesteps, summary.training.updates) == (STEPS, STEPS // 4)
+    assert not summary.departures
+    assert not caplog.messages  # on demonstrations that it lacks
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["run"]["data"]["updates"] == UPDATES
+    agent = Agent.from_spec(spec["agent"], env="CartPole-v1", backend=spec["backend"], seed=2)
+    agent.learn(updates=UPDATES, data=shown)
+    agent.learn(STEPS)
+    expect_equal(last_weights(tmp_path / "run"), agent.get_weights())
+
+
+@pytest.mark.parametrize("timesteps", [20, 40])
+def test_a_resumed_run_equals_an_uninterrupted_one(spec, tmp_path, timesteps):
+    """One that ended before its first checkpoint begins with the data set, another does not do so again."""
+    train(spec, tmp_path / "one")
+    killed(spec, tmp_path / "two", timesteps)
+    assert not resume(tmp_path / "two").departures
+    expect_equal(last_weights(tmp_path / "two"), last_weights(tmp_path / "one"))
+
+
+def test_demonstrations_come_back_without_the_memory(spec, tmp_path):
+    class Last(Callback):
+        def on_end(self, worker):
+            self.agent = worker.agent
+
+    spec["checkpoints"] = {"interval": 30, "memory": False}
+    killed(spec, tmp_path / "run", 40)
+    resume(tmp_path / "run", callbacks=[last := Last()])
+    assert last.agent.learner.demonstrations > 0
+    assert last.agent.updates == UPDATES + STEPS // 4
+
+
+def test_ctrl_c_before_the_first_step(spec, tmp_path, monkeypatch):
+    real, calls = offline.update_offline, []
+
+    def update(agent):
+        calls.append(agent)
+        if len(calls) == 5:
+            signal.raise_signal(signal.SIGINT)
+        return real(agent)
+
+    train(spec, tmp_path / "one")
+    with monkeypatch.context() as patched:
+        patched.setattr(offline, "update_offline", update)
+        summary = train(spec, tmp_path / "two")
+    assert (summary.training.interrupted, summary.training.timesteps, len(calls)) == (True, 0, 5)
+    assert resume(tmp_path / "two").training.timesteps == STEPS
+    expect_equal(last_weights(tmp_path / "two"), last_weights(tmp_path / "one"))
+
+
+@pytest.mark.parametrize("agent", ["ppo", "impala", "random"])
+def test_agents_without_a_memory_are_refused(spec, agent):
+    with pytest.raises(SpecError, match=rf"data\.file: expected an agent with a memory.*given '{agent}'"):
+        check({**spec, "agent": {"type": agent}})
+
+
+def test_several_learners_are_refused(spec, tmp_path):
+    spec["agent"]["execution_spec"] = {"learners": 2, "collective": "gloo"}
+    with pytest.raises(SpecError, match=r"data\.file: expected none with several learners"):
+        train(spec, tmp_path / "run")
+
+
+def test_what_is_wrong_in_a_file_is_named_before_anything_is_written(spec, tmp_path):
+    agent = Agent.from_spec("random", env="CartPole-v1", backend="numpy")
+    states, flags = np.zeros((4, 4), np.float32), np.zeros(3, bool)
+    states[2, 1] = np.nan
+    episode = RecordedEpisode(states, np.zeros(3, int), np.ones(3), flags, flags)
+    wrong = write_data_set(tmp_path / "wrong.npz", [episode], agent.state_space, agent.action_space)
+    spec["data"]["file"] = str(wrong)
+    with pytest.raises(InputError, match=r"wrong\.npz, episode_0, step 2: observations: nan"):
+        train(spec, tmp_path / "run")
+    spec["data"]["file"] = str(tmp_path / "none.npz")
+    with pytest.raises(InputError, match=r"none\.npz: .* it does not exist"):
+        train(spec, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_name(spec):
+    del spec["data"]
+    with pytest.raises(SpecError, match=r"demonstrations.*data\.file"):
+        check({**spec, "demonstrations": "shown.npz"})
