@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,18 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from rlgraph.core import SpecError, registry
+from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.spaces import Space
+from rlgraph.testing import installed_backends
+
 ROOT = Path(__file__).parents[2]
+if str(ROOT / "tools") not in sys.path:
+    sys.path.append(str(ROOT / "tools"))
+
+from can_i_use import ACTIONS as SPACES  # noqa: E402 - the path above has it
+from can_i_use import STATES, RandomTask, agents, refusal, taken_actions  # noqa: E402
+
 #: Column -> the kinds of actions of `tools/can_i_use.py` that it stands for.
 ACTIONS = {
     "discrete": ("one category",),
@@ -20,16 +32,13 @@ ACTIONS = {
     "unbounded": ("floats without bounds",),
     "mixed": ("a `Dict` or `Tuple` of categories and floats",),
 }
+#: Executors that the table names, and what they ask of agents that have this option.
+EXECUTORS = {"sync_batch": {}, "impala": {}, "apex": {"memory_spec": {"type": "prioritized_replay"}}}
 FEATURES = {"masks": "masks of the actions", "LSTM": "recurrent layers"}
 
 
 def agents_markdown() -> str:
     """The table: agents with what they learn from, kinds of actions, and features."""
-    if str(ROOT / "tools") not in sys.path:
-        sys.path.append(str(ROOT / "tools"))
-    from can_i_use import ACTIONS as SPACES
-    from can_i_use import STATES, agents, refusal, taken_actions
-
     vector = STATES["a vector"]
     columns: dict[str, Callable[[str], bool]] = {
         title: lambda name, kinds=kinds: all(not refusal(name, vector, SPACES[kind]) for kind in kinds)
@@ -38,13 +47,28 @@ def agents_markdown() -> str:
         title: lambda name, what=what: not refusal(name, vector, taken_actions(name), (what,))
         for title, what in FEATURES.items()
     }
-    lines = [f"| agent | {' | '.join(columns)} |", f"| --- |{' :-: |' * len(columns)}"]
+    lines = [f"| agent | {' | '.join(columns)} | executors |", f"| --- |{' :-: |' * len(columns)} --- |"]
     for name in agents():
         page = ROOT / "docs" / "agents" / f"{name}.md"
         title = f"{{doc}}`{_title(page)} <agents/{name}>`" if page.exists() else f"`{name}`"
         cells = ["✓" if takes(name) else "" for takes in columns.values()]
-        lines.append(f"| {title} | {' | '.join(cells)} |")
+        lines.append(f"| {title} | {' | '.join(cells)} | {', '.join(executors(name, taken_actions(name)))} |")
     return "\n".join([*lines, ""])
+
+
+def executors(agent: str, actions: Space) -> list[str]:
+    """The executors that an agent can learn with, as they say themselves."""
+    env, found = partial(RandomTask, STATES["a vector"], actions), []
+    kind, backend = registry("rlgraph.agents").load(agent), installed_backends("gradients")[0]
+    for name, options in EXECUTORS.items():
+        taken = {key: value for key, value in options.items() if key in parameters_of(kind).named}
+        try:
+            executor = registry("rlgraph.executors").load(name)
+            executor({"type": agent, **taken}, env, engine="in_process", actors=1, backend=backend)
+            found.append(name)
+        except SpecError:
+            continue
+    return found
 
 
 def _title(page: Path) -> str:

@@ -10,10 +10,13 @@ import can_i_use
 
 def test_the_table_says_what_agents_take() -> None:
     head, _, *rows = agents_markdown().strip().splitlines()
-    assert head == "| agent | discrete | several discrete | continuous | unbounded | mixed | masks | LSTM |"
+    assert (
+        head
+        == "| agent | discrete | several discrete | continuous | unbounded | mixed | masks | LSTM | executors |"
+    )
     assert len(rows) == len(can_i_use.agents())
-    assert "| {doc}`DQN <agents/dqn>` | ✓ | ✓ |  |  |  | ✓ | ✓ |" in rows
-    assert "| {doc}`TD3 and DDPG <agents/td3>` |  |  | ✓ |  |  |  | ✓ |" in rows
+    assert "| {doc}`DQN <agents/dqn>` | ✓ | ✓ |  |  |  | ✓ | ✓ | sync_batch, impala, apex |" in rows
+    assert "| {doc}`TD3 and DDPG <agents/td3>` |  |  | ✓ |  |  |  | ✓ | sync_batch, impala, apex |" in rows
 
 
 def test_its_columns_are_rows_of_can_i_use() -> None:

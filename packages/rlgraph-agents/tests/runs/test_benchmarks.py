@@ -34,7 +34,7 @@ def subject(document):
 
 @pytest.fixture
 def suite(subject):
-    return Suite("small", "A small one.", [(subject, range(1, 3))])
+    return Suite("small", "A small one", "With two seeds.", [(subject, range(1, 3))])
 
 
 def measured(subject, number, mean, **changes):
@@ -106,7 +106,7 @@ def test_an_extra_that_is_not_installed(document, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ale_py", None)
     atari = Subject("pong", {**document, "environment": {"type": "atari", "game": "Pong"}}, "numpy", False)
     with pytest.raises(SpecError, match=r'pong on numpy: .*pip install "rlgraph-agents\[atari\]\"'):
-        run_missing(Suite("games", "", [(atari, [1])]), tmp_path)
+        run_missing(Suite("games", "Games", "", [(atari, [1])]), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -209,7 +209,7 @@ def test_without_evaluations_no_policy_is_best(acting_run, tmp_path, undrawn):
     document = {**acting_run(evaluation={"interval": None}, steps=50)}
     found = seed.measure(job(tmp_path, Subject("tiny", document, "numpy", False)))
     assert found.best is None and found.evaluations == [] and found.last.steps == 50
-    suite = Suite("small", "", [(Subject("tiny", document, "numpy", False), [1])])
+    suite = Suite("small", "Small", "", [(Subject("tiny", document, "numpy", False), [1])])
     assert "over 20 new episodes" in suite_markdown(suite, State(suite, tmp_path))
 
 
@@ -294,7 +294,7 @@ def test_a_seed_that_another_benchmark_trains_is_left_to_it(subject, tmp_path):
     place = job(tmp_path, subject)
     (place / seed.RUN).mkdir()
     with run_lock(place / seed.RUN):
-        failed = run_missing(Suite("small", "", [(subject, [1])]), tmp_path)
+        failed = run_missing(Suite("small", "Small", "", [(subject, [1])]), tmp_path)
     assert len(failed) == 1 and "is in use: the process" in failed[0].problem
 
 
@@ -325,7 +325,7 @@ def test_a_benchmark_that_is_ended(document, tmp_path):
 def test_a_page_has_what_others_published_and_pictures(document, tmp_path):
     document = {**document, "environment": "CartPole-v1", "agent": {"type": "dqn"}}
     subject = Subject("dqn/CartPole-v1", document, "numpy", False)
-    suite = Suite("poles", "Poles.", [(subject, [1, 2])])
+    suite = Suite("poles", "Poles", "Two of them.", [(subject, [1, 2])])
     put(
         tmp_path,
         subject,

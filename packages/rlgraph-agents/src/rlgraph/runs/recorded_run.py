@@ -82,10 +82,10 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
 
 
 def environment_name(spec: Any) -> str:
-    """The name of an environment spec: its id, its level or its type."""
+    """The name of an environment spec: its id, its level, its game or its type."""
     if not isinstance(spec, Mapping):
         return str(spec)
-    for key in ("gym_env", "env_id", "rom", "level_id"):
+    for key in ("gym_env", "env_id", "rom", "level_id", "game"):
         if isinstance(spec.get(key), str):
             return str(spec[key])
     world = spec.get("world")

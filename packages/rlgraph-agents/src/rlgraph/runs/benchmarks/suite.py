@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class RowSpec(Spec):
 class SuiteSpec(Spec):
     """A suite's document."""
 
+    title: str | None = Field(default=None, description="of its page; null: its name")
     description: str = Field(default="", description="what the suite is about")
     runs: list[str | RowSpec] = Field(min_length=1, description="its documents")
     seeds: int = Field(default=5, ge=1, le=LAST_SEED, description="seeds 1 to this one")
@@ -83,12 +84,14 @@ class Suite:
     """A suite, with the documents that it names.
 
     Attributes:
-        name: its name.
+        name: its name, of which the names of files are made.
+        title: that of its page.
         description: what it is about.
         subjects: what is measured, with the seeds of each.
     """
 
     name: str
+    title: str
     description: str
     subjects: Sequence[tuple[Subject, Sequence[int]]]
 
@@ -111,7 +114,7 @@ class Suite:
                 f"{', '.join(map(str, (*backends, *seeds)))}",
                 path=self.name,
             )
-        return Suite(self.name, self.description, chosen)
+        return replace(self, subjects=chosen)
 
     def check(self) -> None:
         """Check all documents, without building their agents.
@@ -148,7 +151,7 @@ def read_suite(source: str | Path) -> Suite:
             path="suite",
         )
     spec = parse_spec(SuiteSpec, read_spec_file(file, "suite"), "suite")
-    return Suite(file.stem, spec.description, list(_subjects(spec, file.parent)))
+    return Suite(file.stem, spec.title or file.stem, spec.description, list(_subjects(spec, file.parent)))
 
 
 def _subjects(spec: SuiteSpec, folder: Path) -> Iterator[tuple[Subject, Sequence[int]]]:

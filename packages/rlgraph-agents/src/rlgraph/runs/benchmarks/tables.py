@@ -70,7 +70,7 @@ def suite_markdown(suite: Suite, state: State, pictures: Mapping[str, str] | Non
         pictures: titles and files of the pictures that the page shows.
     """
     episodes = {_final_episodes(subject) for subject, _ in suite.subjects}
-    lines = [f"# {suite.name}", "", suite.description, ""]
+    lines = [f"# {suite.title}", "", suite.description, ""]
     lines += [PROTOCOL.format(episodes=" or ".join(map(str, sorted(episodes)))), ""]
     for environment in dict.fromkeys(_environment(subject) for subject, _ in suite.subjects):
         rows = list(_rows(suite, state, environment))
