@@ -25,11 +25,17 @@ PRETRAINING, STEPS, BC_UPDATES = 2000, 20_000, 2000
 SHARED: dict[str, Any] = {
     "network_spec": [64, 64],
     "discount": 0.99,
-    "optimizer_spec": {"learning_rate": [1e-3, 0.0]},
+    "optimizer_spec": {"learning_rate": [2e-3, 0.0]},
     "update_spec": {"batch_size": 64, "update_interval": 2},
     "sync_interval": 250,
 }
-DQFD: dict[str, Any] = {"type": "dqfd", "exploration_spec": {"epsilon_spec": [0.1, 0.01]}, **SHARED}
+DQFD: dict[str, Any] = {
+    "type": "dqfd",
+    # Own steps would outnumber the demonstrations in batches soon.
+    "memory_spec": {"capacity": 10**5, "demonstration_epsilon": 30.0},
+    "exploration_spec": {"epsilon_spec": [0.1, 0.01]},
+    **SHARED,
+}
 DQN: dict[str, Any] = {
     "type": "dqn",
     "n_step": 10,

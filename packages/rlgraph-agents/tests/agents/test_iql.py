@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from rlgraph.agents import Agent
+from rlgraph.agents.data_sets import RecordedEpisode, write_data_set
 from rlgraph.agents.iql import IQLAgent
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -129,3 +131,30 @@ def test_two_updates_by_hand(actions, backend, execution):
         assert found.keys() == weights.keys()
         for name, expected in weights.items():
             np.testing.assert_allclose(found[name], expected, rtol=1e-6, atol=1e-8, err_msg=name)
+
+
+@pytest.mark.parametrize("agent", ["bc", "iql"])
+def test_actions_at_their_bounds_are_imitated(agent, one_backend, execution, tmp_path):
+    """A controller that switches between both ends, where densities of the default are infinite."""
+    states, actions, rng = FloatBox(shape=(2,)), FloatBox(-2.0, 2.0, shape=(1,)), np.random.default_rng(0)
+    seen = rng.normal(size=(301, 2)).astype(np.float32)
+    switched = 2.0 * np.sign(seen[:-1, :1])
+    flags = np.zeros(300, bool)
+    data = write_data_set(
+        tmp_path / "switched.npz",
+        [RecordedEpisode(seen, switched, np.ones(300), flags, flags)],
+        states,
+        actions,
+    )
+    spec = {
+        "type": agent,
+        "network_spec": [{"type": "dense", "units": 32, "activation": "tanh"}],
+        "distributions_spec": {"bounded_distribution_type": "clipped_normal"},
+        "optimizer_spec": {"learning_rate": 0.01},
+        "execution_spec": execution(one_backend),
+    }
+    made = Agent.from_spec(spec, state_space=states, action_space=actions, backend=one_backend, seed=1)
+    made.learn(updates=400, data=data)
+    clear = np.array([[1.0, 0.5], [2.0, -1.0], [-1.0, 0.5], [-2.0, 1.0]], np.float32)
+    greedy = made.get_actions(clear, use_exploration=False)
+    np.testing.assert_allclose(greedy, 2.0 * np.sign(clear[:, :1]), atol=0.1)

@@ -5,6 +5,7 @@ https://proceedings.neurips.cc/paper/1988/hash/812b4ba287f5ee0bc9d43bbf5bbe87fb-
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.agents.agent import Agent
@@ -23,6 +24,8 @@ class BehaviourCloning(Algorithm):
     Args:
         state_space, action_space: the task, as the policy sees it.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
+        distributions_spec: of actions, see `choose_adapter`; for data with actions at their bounds
+            ``{"bounded_distribution_type": "clipped_normal"}``.
         optimizer_spec: default: Adam.
     """
 
@@ -34,9 +37,11 @@ class BehaviourCloning(Algorithm):
         action_space: Space,
         *,
         network_spec: NetworkSpec = None,
+        distributions_spec: Mapping[str, Any] | None = None,
         optimizer_spec: ComponentSpec = None,
     ):
-        self.policy = Policy(network_for(state_space, network_spec), action_space)
+        layers = network_for(state_space, network_spec)
+        self.policy = Policy(layers, action_space, distributions_spec=distributions_spec)
         self.loss = NegativeLogLikelihoodLoss()
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         super().__init__(self.policy, self.loss, self.optimizer, scope="bc")

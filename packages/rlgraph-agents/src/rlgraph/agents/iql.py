@@ -21,6 +21,8 @@ class IQL(OffPolicyActorCritic):
         state_space, action_space: the task, as the policy sees it.
         network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics and value
             function, default: those.
+        distributions_spec: of actions, see `choose_adapter`; for data with actions at their bounds
+            ``{"bounded_distribution_type": "clipped_normal"}``.
         expectile: of the critics' values of the data's actions, which the value function approaches; see `IQLLoss`.
         inverse_temperature: how much the policy prefers better actions; 0 imitates all.
         tau: the critics' share in targets, in (0, 1].
@@ -40,13 +42,14 @@ class IQL(OffPolicyActorCritic):
         *,
         network_spec: NetworkSpec = None,
         value_network_spec: NetworkSpec = None,
+        distributions_spec: Mapping[str, Any] | None = None,
         expectile: float = 0.7,
         inverse_temperature: float = 3.0,
         tau: float = 0.005,
         optimizer_spec: ComponentSpec = None,
     ):
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
-        self.policy = Policy(layers, action_space)
+        self.policy = Policy(layers, action_space, distributions_spec=distributions_spec)
         self.value_function = ValueFunction(value_layers)
         self.make_critics(state_space, value_layers, tau)
         self.loss = IQLLoss(expectile, inverse_temperature)

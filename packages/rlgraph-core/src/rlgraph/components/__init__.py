@@ -5,6 +5,9 @@ from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.action_adapters.bernoulli_distribution_adapter import BernoulliDistributionAdapter
 from rlgraph.components.action_adapters.beta_distribution_adapter import BetaDistributionAdapter
 from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
+from rlgraph.components.action_adapters.clipped_normal_distribution_adapter import (
+    ClippedNormalDistributionAdapter,
+)
 from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter import (
     GumbelSoftmaxDistributionAdapter,
 )
@@ -32,6 +35,7 @@ from rlgraph.components.common.target import Target
 from rlgraph.components.distributions.bernoulli import Bernoulli
 from rlgraph.components.distributions.beta import Beta
 from rlgraph.components.distributions.categorical import Categorical
+from rlgraph.components.distributions.clipped_normal import ClippedNormal
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.components.distributions.gumbel_softmax import GumbelSoftmax
 from rlgraph.components.distributions.joint_cumulative_distribution import JointCumulativeDistribution
@@ -167,6 +171,8 @@ __all__ = [
     "CategoricalDQNLoss",
     "CategoricalDistributionAdapter",
     "Clip",
+    "ClippedNormal",
+    "ClippedNormalDistributionAdapter",
     "Clipping",
     "Concat",
     "ConstantNoise",

@@ -52,6 +52,7 @@ CASES: dict[str, Case] = {
     "multivariate_normal_distribution_adapter_full": _case(
         _adapter("multivariate_normal", FloatBox(shape=(3,)), full_covariance=True)
     ),
+    "clipped_normal_distribution_adapter": _case(_adapter("clipped_normal", BOUNDED, activation="tanh")),
     "normal_distribution_adapter": _case(_adapter("normal", FloatBox(shape=(2, 2)))),
     "squashed_normal_distribution_adapter": _case(_adapter("squashed_normal", BOUNDED, activation="tanh")),
 }

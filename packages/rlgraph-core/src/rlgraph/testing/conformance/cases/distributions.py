@@ -9,6 +9,7 @@ from rlgraph.components import (
     Bernoulli,
     Beta,
     Categorical,
+    ClippedNormal,
     GumbelSoftmax,
     JointCumulativeDistribution,
     LogNormal,
@@ -64,6 +65,10 @@ _CASES: dict[str, Case] = {
         LOGITS,
         FloatBox(0.05, 0.3, shape=(4,)),
         methods=("sample_deterministic", "log_prob"),
+    ),
+    "clipped_normal": _case(ClippedNormal, NORMAL, MEAN),
+    "clipped_normal_of_different_bounds": _case(
+        lambda: ClippedNormal([-1.0, 2.0], [0.0, 6.0]), NORMAL, FloatBox([-1.0, 2.0], [0.0, 6.0])
     ),
     "joint_cumulative_distribution": _case(
         lambda: JointCumulativeDistribution(

@@ -60,6 +60,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "beta_distribution_adapter",
             "categorical",
             "categorical_distribution_adapter",
+            "clipped_normal_distribution_adapter",
             "gumbel_softmax",
             "gumbel_softmax_distribution_adapter",
             "log_normal_distribution_adapter",

@@ -22,6 +22,7 @@ SAME_WITH_EVERY_STEP = (
     "gumbel_softmax_distribution_adapter",
     "log_normal_distribution_adapter",
     "max_pool2d",
+    "clipped_normal_distribution_adapter",
     "multivariate_normal_distribution_adapter",
     "network",
     "normal_distribution_adapter",
