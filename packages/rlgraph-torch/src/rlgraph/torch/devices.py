@@ -60,6 +60,8 @@ class PlacedOps(TorchOps):
     Random streams draw on the CPU and copy the numbers to the device, so a run draws the same numbers on any device.
     """
 
+    device: torch.device
+
     def __init__(self, on_cpu: TorchOps, device: str):
         super().__init__(on_cpu.float_dtype)
         self.on_cpu, self.device = on_cpu, torch.device(device)

@@ -71,7 +71,7 @@ class Subject:
     def run(self, seed: int, device: str | None = None) -> dict[str, Any]:
         """The document of the run with a seed, on a device of the backend."""
         agent = dict(self.document["agent"])
-        execution = {"compile": True} if self.compiled else {}
+        execution: dict[str, Any] = {"compile": True} if self.compiled else {}
         if device is not None:
             execution["device"] = device
         if execution:
