@@ -179,7 +179,7 @@ def _sources(suite: Suite) -> Iterator[str]:
         if key in used
     ]
     if texts:
-        yield f"Lines in italics are what others published for the agent: {', '.join(texts)}."
+        yield f"Lines in italics are what the agents of others reach: {', '.join(texts)}."
 
 
 def _line(cells: Sequence[str]) -> str:
