@@ -38,7 +38,7 @@ FEATURES = {"masks": "masks of the actions", "LSTM": "recurrent layers"}
 
 
 def agents_markdown() -> str:
-    """The table: agents with what they learn from, kinds of actions, and features."""
+    """The table: agents with kinds of actions and features; and a list of executors with the agents that they take."""
     vector = STATES["a vector"]
     columns: dict[str, Callable[[str], bool]] = {
         title: lambda name, kinds=kinds: all(not refusal(name, vector, SPACES[kind]) for kind in kinds)
@@ -47,12 +47,16 @@ def agents_markdown() -> str:
         title: lambda name, what=what: not refusal(name, vector, taken_actions(name), (what,))
         for title, what in FEATURES.items()
     }
-    lines = [f"| agent | {' | '.join(columns)} | executors |", f"| --- |{' :-: |' * len(columns)} --- |"]
+    lines = [f"| agent | {' | '.join(columns)} |", f"| --- |{' :-: |' * len(columns)}"]
+    taken: dict[str, list[str]] = {executor: [] for executor in EXECUTORS}
     for name in agents():
         page = ROOT / "docs" / "agents" / f"{name}.md"
         title = f"{{doc}}`{_title(page)} <agents/{name}>`" if page.exists() else f"`{name}`"
         cells = ["✓" if takes(name) else "" for takes in columns.values()]
-        lines.append(f"| {title} | {' | '.join(cells)} | {', '.join(executors(name, taken_actions(name)))} |")
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+        for executor in executors(name, taken_actions(name)):
+            taken[executor].append(f"`{name}`")
+    lines += ["", *(f"* Executor `{executor}`: {', '.join(names)}" for executor, names in taken.items())]
     return "\n".join([*lines, ""])
 
 
