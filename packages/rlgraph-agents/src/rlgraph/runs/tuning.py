@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 #: Trials train with seeds from here on; smaller ones are for what is reported.
 FIRST_SEED = 101
-#: Errors of options that exclude each other: of the spec, of the build, or of the first update.
-EXCLUDED = (SpecError, AssemblyError, BuildError, InputError)
-#: Errors that fail a trial, and not the search.
-FAILURES = (*EXCLUDED, NumericalError)
+#: Errors that fail a trial, and not the search: of options that exclude each other, and of training that diverges.
+FAILURES = (SpecError, AssemblyError, BuildError, InputError, NumericalError)
 #: What a trial remembers: Optuna's own parameters have names in place of lists and mappings.
 OPTIONS, REASON = "options", "reason"
 #: Trials that are never stopped early, so that others have something to fall behind.
