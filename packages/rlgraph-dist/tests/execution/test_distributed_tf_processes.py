@@ -59,9 +59,10 @@ def test_workers_that_are_killed_or_stopped_are_replaced():
         impala, "CartPole-v1", engine=engine, backend="tf", seed=1, num_envs=4, sample_timeout=4.0
     )
     executor.execute(steps=100_000_000, callbacks=signals)
-    # On a busy machine a healthy worker may be late as well. Two requests of each were under way.
+    # On a busy machine a healthy worker may be late as well. Two requests of each were under way; one of them may have
+    # been answered before the end of its worker was seen.
     assert executor.actor_restarts >= 2
-    assert executor.lost_fragments == 2 * executor.actor_restarts
+    assert executor.actor_restarts <= executor.lost_fragments <= 2 * executor.actor_restarts
     engine.close()
     assert len(signals.pids) >= 4
     assert not any(map(is_running, signals.pids))
