@@ -27,7 +27,16 @@ def zoo_markdown(folder: Path = BENCHMARKS) -> str:
         own = [r for r in results if r.name == preset.name and same_document(r.document, preset.document)]
         # The first backend, PyTorch where there are results of it.
         row = next((row for row in rows_of(own) if len(row.means)), None)
-        found = ("", "") if row is None else (str(len(row.results)), f"{interquartile_mean(row.means):.1f}")
+        found = (
+            ("", "")
+            if row is None
+            else (
+                f"{len(row.means)} of {len(row.results)}"
+                if len(row.means) < len(row.results)
+                else str(len(row.results)),
+                f"{interquartile_mean(row.means):.1f}",
+            )
+        )
         page = f"agents/{preset.agent['type']}"
         agent = f"{{doc}}`/{page}`" if (BENCHMARKS.parent / f"{page}.md").exists() else ""
         lines.append(f"| `{preset.name}` | {environment} | {steps:,} | {' | '.join(found)} | {agent} |")

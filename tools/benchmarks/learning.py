@@ -37,9 +37,10 @@ def measure(
     document: Mapping[str, Any], backend: str, execution: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """Train and judge one seed, in a folder that is thrown away."""
+    own = document["agent"].get("execution_spec", {})
     spec = {
         **document,
-        "agent": {**document["agent"], "execution_spec": {"threads": 1, **execution}},
+        "agent": {**document["agent"], "execution_spec": {"threads": 1, **own, **execution}},
         "backend": backend,
         "seed": seed,
         "checkpoints": {"interval": None},
@@ -81,7 +82,8 @@ def main() -> None:
     given = json.loads(options.document.read_text()) if options.document.suffix == ".json" else {}
     document = given["document"] if "document" in given else read_document(options.document)
     file = options.results or (options.document if "document" in given else None)
-    known = json.loads(file.read_text()) if file and file.exists() else {"measurements": {}}
+    known = json.loads(file.read_text()) if file and file.exists() else {}
+    measurements = known["measurements"] if known.get("document") == document else {}
     runs: list[dict[str, Any]] = []
     group = {"learners": options.learners, "collective": options.collective} if options.collective else {}
     subject = " ".join(filter(None, (options.backend, options.collective)))
@@ -99,8 +101,7 @@ def main() -> None:
         )
         if file:
             measurement = {"compiled": options.compile, **group, **facts, "runs": runs}
-            measurements = {**known["measurements"], subject: measurement}
-            content = {"document": document, "measurements": measurements}
+            content = {"document": document, "measurements": {**measurements, subject: measurement}}
             file.parent.mkdir(exist_ok=True)
             file.write_text(json.dumps(content, indent=2) + "\n")
 

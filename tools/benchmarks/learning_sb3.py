@@ -5,7 +5,8 @@ It needs an interpreter with Stable-Baselines3 and its extras (`train.py` makes 
 
     .venvs/bench-sb3/bin/python tools/benchmarks/learning_sb3.py sac/HalfCheetah-v5 --seeds 1
 
-Sizes, schedules, optimizers and numbers of updates are those of the preset; each library initializes networks its way.
+Sizes, schedules, optimizers and numbers of updates are those of the preset; initial weights and distributions of
+actions are those of each library.
 """
 
 from __future__ import annotations
@@ -43,16 +44,20 @@ def schedule(value: Any) -> float | Callable[[float], float]:
     return float(value)
 
 
-def networks(agent: dict[str, Any]) -> dict[str, Any]:
-    layers = [layer if isinstance(layer, dict) else {"units": layer} for layer in agent["network_spec"]]
+def policy_of(agent: dict[str, Any], optimizer: dict[str, Any]) -> dict[str, Any]:
+    layers = [layer if isinstance(layer, dict) else {"units": layer} for layer in agent.pop("network_spec")]
     activation = ACTIVATIONS[layers[0].get("activation", "relu")]
-    return {"net_arch": [layer["units"] for layer in layers], "activation_fn": activation}
+    return {
+        "net_arch": [layer["units"] for layer in layers],
+        "activation_fn": activation,
+        "optimizer_kwargs": {"eps": optimizer.pop("epsilon", 1e-8)},  # as ours; its default for PPO is 1e-5
+    }
 
 
 def with_replay(agent: dict[str, Any]) -> dict[str, Any]:
-    updates = agent["update_spec"]
+    updates, memory = agent.pop("update_spec"), agent.pop("memory_spec")
     return {
-        "buffer_size": agent["memory_spec"]["capacity"],
+        "buffer_size": memory["capacity"],
         "learning_starts": updates["steps_before_update"],
         "batch_size": updates["batch_size"],
         "train_freq": updates["update_interval"],
@@ -61,28 +66,40 @@ def with_replay(agent: dict[str, Any]) -> dict[str, Any]:
 
 
 def options_of(agent: dict[str, Any], num_envs: int, actions: int) -> tuple[Any, dict[str, Any]]:
-    """The algorithm of Stable-Baselines3 and its options; what a preset has and this does not know is an error."""
-    kind, optimizer = agent["type"], agent["optimizer_spec"]
-    options = {"learning_rate": schedule(optimizer["learning_rate"]), "gamma": agent["discount"]}
+    """The algorithm of Stable-Baselines3 and its options.
+
+    Raises:
+        ValueError: the agent has options that this does not know.
+    """
+    agent = {**agent, "optimizer_spec": dict(agent["optimizer_spec"])}
+    kind, optimizer = agent.pop("type"), agent.pop("optimizer_spec")
+    options: dict[str, Any] = {
+        "learning_rate": schedule(optimizer.pop("learning_rate")),
+        "gamma": agent.pop("discount"),
+        "policy_kwargs": policy_of(agent, optimizer),
+    }
     if kind == "ppo":
-        steps = agent["rollout_length"]
+        steps = agent.pop("rollout_length")
         options |= {
             "n_steps": steps,
-            "batch_size": num_envs * steps // agent["num_minibatches"],
-            "n_epochs": agent["num_epochs"],
-            "gae_lambda": agent["gae_lambda"],
-            "clip_range": agent.get("clip_ratio", 0.2),
-            "ent_coef": agent["weight_entropy"],
-            "max_grad_norm": optimizer["clip_grad_norm"],
+            "batch_size": num_envs * steps // agent.pop("num_minibatches"),
+            "n_epochs": agent.pop("num_epochs"),
+            "gae_lambda": agent.pop("gae_lambda"),
+            "clip_range": agent.pop("clip_ratio", 0.2),
+            "ent_coef": agent.pop("weight_entropy"),
+            "max_grad_norm": optimizer.pop("clip_grad_norm"),
         }
-        return PPO, options
-    options |= with_replay(agent)
+    else:
+        options |= with_replay(agent)
     if kind == "td3":
-        noise = agent["exploration_spec"]["noise_spec"]
+        noise = agent.pop("exploration_spec")["noise_spec"]
         if not noise["relative"]:
             raise ValueError("noise is a part of half the actions' range there, as with relative: true here")
         options["action_noise"] = NormalActionNoise(np.zeros(actions), np.full(actions, noise["stddev"]))
-    return {"sac": SAC, "td3": TD3}[kind], options
+    unknown = [*agent.keys() - {"normalize_states", "scale_rewards"}, *optimizer.keys() - {"type"}]
+    if unknown:
+        raise ValueError(f"options of the preset that this script does not know: {', '.join(unknown)}")
+    return {"ppo": PPO, "sac": SAC, "td3": TD3}[kind], options
 
 
 def measure(document: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -97,8 +114,7 @@ def measure(document: dict[str, Any], seed: int) -> dict[str, Any]:
         judged = VecNormalize(judged, norm_reward=False, training=False)
         judged.obs_rms = env.obs_rms
     algorithm, options = options_of(agent, num_envs, env.action_space.shape[0])
-    kwargs = networks(agent)
-    model = algorithm("MlpPolicy", env, seed=seed, device="cpu", policy_kwargs=kwargs, **options)
+    model = algorithm("MlpPolicy", env, seed=seed, device="cpu", **options)
     model.learn(document["steps"])
     returns: Any = evaluate_policy(model, judged, EPISODES, return_episode_rewards=True, warn=False)[0]
     return {
@@ -111,6 +127,10 @@ def measure(document: dict[str, Any], seed: int) -> dict[str, Any]:
     }
 
 
+def seed_of(run: dict[str, Any]) -> int:
+    return int(run["seed"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("preset")
@@ -121,15 +141,17 @@ def main() -> None:
     document = yaml.safe_load((PRESETS / f"{given.preset}.yaml").read_text())
     document["steps"] = given.steps or document["steps"]
     torch.set_num_threads(1)
-    runs = []
-    for seed in given.seeds:
-        runs.append(run := measure(document, seed))
-        print(given.preset, run, flush=True)
     versions = {"python": platform.python_version(), **{p: importlib.metadata.version(p) for p in PACKAGES}}
-    content = {"preset": given.preset, "document": document, "versions": versions, "runs": runs}
+    head = {"preset": given.preset, "document": document, "versions": versions}
     file = given.folder / f"{given.preset.replace('/', '_')}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content, indent=2) + "\n")
+    known = json.loads(file.read_text()) if file.exists() else {}
+    earlier = known.pop("runs", [])
+    runs = {run["seed"]: run for run in earlier} if known == head else {}
+    for seed in given.seeds:
+        runs[seed] = measure(document, seed)
+        print(given.preset, runs[seed], flush=True)
+        file.write_text(json.dumps({**head, "runs": sorted(runs.values(), key=seed_of)}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Data sets: what is written is read, and what is wrong is named by file, episode and step."""
 
+from contextlib import suppress
 from functools import partial
 
 import h5py
@@ -124,6 +125,21 @@ def test_empty_files_episodes_and_folders_are_refused(tmp_path):
             read(file)
     with pytest.raises(InputError, match="expected files .* in the folder, given none"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "h5"])
+def test_a_damaged_file_is_read_or_refused(suffix, tmp_path):
+    """Whatever the library raises that reads it."""
+    rng = np.random.default_rng(1)
+    whole = write(tmp_path / f"whole.{suffix}", episode()).read_bytes()
+    file = tmp_path / f"damaged.{suffix}"
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for place in rng.integers(len(damaged), size=3):
+            damaged[place] ^= 1 << rng.integers(8)
+        file.write_bytes(damaged[: rng.integers(len(damaged))] if rng.random() < 0.3 else damaged)
+        with suppress(InputError):
+            read(file)
 
 
 class Bomb:

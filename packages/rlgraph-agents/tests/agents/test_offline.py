@@ -240,7 +240,12 @@ def test_agents_that_cannot_learn_so_say_what_to_do(one_backend):
     ):
         ppo.learn(updates=1)
     bc = agent_of("bc", one_backend)
-    for learn in (lambda: bc.learn(10, env="CartPole-v1"), lambda: SingleThreadedWorker(bc, "CartPole-v1")):
+    worker = SingleThreadedWorker(bc, "CartPole-v1")
+    for learn in (
+        lambda: bc.learn(10, env="CartPole-v1"),
+        lambda: worker.execute_timesteps(10),
+        lambda: worker.execute_episodes(1),
+    ):
         with pytest.raises(SpecError, match=r"learns from a data set, .* give learn\(updates=N, data=FILE\)"):
             learn()
     with pytest.raises(SpecError, match="expected layers without memory"):

@@ -61,7 +61,7 @@ def test_validate(rlgraph, document):
     assert (outcome.code, outcome.out) == (0, "small.yaml is valid: dqn in deterministic, 12 steps\n")
     wrong = [
         "--set",
-        "steps=0",
+        "steps=-1",
         "--set",
         "discount=high",
         "--set",
@@ -72,7 +72,7 @@ def test_validate(rlgraph, document):
     outcome = rlgraph("config", "validate", document, *wrong)
     assert (outcome.code, outcome.out) == (2, "")
     for said in (
-        "steps: expected an integer >= 1, given 0",
+        "steps: expected an integer >= 0, given -1",
         "agent.discount: expected a number, given 'high'",
         "worker.num_env: there is no such key. Did you mean 'num_envs'?",
         "backend: unknown backend 'nmpy'. Did you mean 'numpy'?",
@@ -108,7 +108,7 @@ def test_mistakes(rlgraph, document, arguments, said):
 
 
 def test_all_mistakes_at_once(rlgraph, document):
-    wrong = ["--set", "steps=0", "--set", "worker.num_envs=0", "--set", "agent.discount=high"]
+    wrong = ["--set", "steps=-1", "--set", "worker.num_envs=0", "--set", "agent.discount=high"]
     outcome = rlgraph("train", document, *wrong)
     assert outcome.code == 2
     for place in ("steps", "worker.num_envs", "agent.discount"):
@@ -167,7 +167,7 @@ def test_init_replaces_nothing_unasked(rlgraph, tmp_path):
         (["run.json"], "expected the name of a .yaml"),
         (["--agent", "dqm"], "Did you mean 'dqn'?"),
         (["--env", "CartPol-v1"], "CartPole"),
-        (["--steps", "0"], "steps: expected an integer >= 1, given 0"),
+        (["--steps", "0"], "steps: expected an integer >= 1 without a data set, given 0"),
     ],
 )
 def test_mistakes_of_init(rlgraph, tmp_path, arguments, said):
@@ -213,3 +213,9 @@ def test_brackets_in_the_name_of_a_folder_are_no_markup(rlgraph, document, undra
     outcome = rlgraph("train", document, "--folder", "[draw]")
     assert outcome.code == 0, outcome.err
     assert "In [draw]:" in outcome.out
+
+
+def test_an_option_of_a_part_that_is_no_mapping(rlgraph, tmp_path):
+    (tmp_path / "wrong.yaml").write_text(DOCUMENT + "worker: 3\n")
+    outcome = rlgraph("train", "wrong.yaml", "--num-envs", "2")
+    assert outcome.code == 2 and "worker: expected" in outcome.err

@@ -1,6 +1,10 @@
 """The command `tune`."""
 
 import json
+from types import SimpleNamespace
+
+from rlgraph.cli.exit_codes import ExitCode
+from rlgraph.runs import tuning
 
 
 def test_tune(rlgraph, tmp_path, one_backend):
@@ -11,3 +15,11 @@ def test_tune(rlgraph, tmp_path, one_backend):
     done = rlgraph("tune", *options, *small, "--space", str(space), "--folder", str(tmp_path / "t"), "--json")
     result = json.loads(done.out)
     assert result["score"] > 0 and result["trials"][0]["state"] == "complete"
+
+
+def test_ctrl_c_before_a_trial_has_ended(rlgraph, tmp_path, monkeypatch):
+    interrupted = SimpleNamespace(training=SimpleNamespace(interrupted=True), evaluation=None)
+    monkeypatch.setattr(tuning, "train", lambda *_: interrupted)
+    options = ["--agent", "ppo", "--backend", "numpy", "--steps", "64", "--trials", "2"]
+    done = rlgraph("tune", *options, "--folder", str(tmp_path / "t"))
+    assert done.code == ExitCode.INTERRUPTED and "Traceback" not in done.err

@@ -110,9 +110,13 @@ def test_an_extra_that_is_not_installed(document, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_part_of_a_suite(suite):
+def test_a_part_of_a_suite(suite, subject):
     assert [list(numbers) for _, numbers in suite.only(seeds=[2, 9]).subjects] == [[2]]
     assert suite.only(backends=["numpy"]).subjects
+    longer = Suite(
+        "two", "Two", "", [*suite.subjects, (Subject("b", subject.document, "numpy", False), [1, 2, 3])]
+    )
+    assert [(s.name, list(numbers)) for s, numbers in longer.only(seeds=[3]).subjects] == [("b", [3])]
     with pytest.raises(SpecError, match="backends of the suite, numpy, and seeds from 1 to 2; given tf"):
         suite.only(backends=["tf"])
 
@@ -325,7 +329,8 @@ def test_a_benchmark_that_is_ended(document, tmp_path):
 def test_a_page_has_what_others_published_and_pictures(document, tmp_path):
     document = {**document, "environment": "CartPole-v1", "agent": {"type": "dqn"}}
     subject = Subject("dqn/CartPole-v1", document, "numpy", False)
-    suite = Suite("poles", "Poles", "Two of them.", [(subject, [1, 2])])
+    other = Subject("dqn/CartPole-v1", document, "torch", False)  # without results
+    suite = Suite("poles", "Poles", "Two of them.", [(other, [1]), (subject, [1, 2])])
     put(
         tmp_path,
         subject,
@@ -348,7 +353,8 @@ def test_scores_of_profiles(subject):
     document = {**subject.document, "environment": "CartPole-v1"}
     given = [measured(subject, seed, mean, document=document) for seed, mean in ((1, high), (2, None))]
     given.append(measured(subject, 1, 5.0))  # of an environment without a scale
-    assert _scores(given) == {"dqn": {"CartPole-v1": [1.0, 0.0]}}
+    given.append(measured(subject, 1, high, document=document, name="small/CartPole-v1"))
+    assert _scores(given) == {"tiny": {"CartPole-v1": [1.0, 0.0]}, "small": {"CartPole-v1": [1.0]}}
 
 
 def test_all_published_scores_have_a_source_and_a_scale():

@@ -103,7 +103,7 @@ def test_numbers_of_numpy_are_numbers():
     )
     made = agent.learner.experience
     assert (made.discount, made.n_step, made.updates.batch_size) == (0.5, 2, 3)
-    with pytest.raises(SpecError, match="steps: expected an integer >= 1, given 0.5"):
+    with pytest.raises(SpecError, match="steps: expected an integer >= 0, given 0.5"):
         check({**plain, "steps": np.float32(0.5)})
 
 
@@ -216,13 +216,13 @@ def test_all_mistakes_at_once():
     document = {
         "agent": {"type": "dqn", "double_q": "yes", "seed": 3},
         "environment": {"type": "grid_world", "save_mod": True},
-        "steps": 0,
+        "steps": -1,
         "worker": {"num_env": 3},
         "evaluation": 5,
         "backend": "nmpy",
     }
     assert refusal(document) == [
-        "steps: expected an integer >= 1, given 0",
+        "steps: expected an integer >= 0, given -1",
         "worker.num_env: there is no such key. Did you mean 'num_envs'?",
         "evaluation: expected a mapping, given 5",
         "environment.save_mod: GridWorld has no such key. Did you mean 'save_mode'?",
@@ -233,13 +233,13 @@ def test_all_mistakes_at_once():
 
 
 def test_all_mistakes_of_overrides_at_once():
-    given = ["optimizer_spec.learning_rate=-1", "gamma=0.5", "steps=0", "worker.num_env=2", "noise"]
+    given = ["optimizer_spec.learning_rate=-1", "gamma=0.5", "steps=-1", "worker.num_env=2", "noise"]
     with pytest.raises(SpecError) as caught:
         apply_overrides(SMALL, given)
     assert str(caught.value).splitlines() == [
         "gamma: there is no 'gamma'. It is 'discount' here.",
         "noise: expected path=value, such as optimizer_spec.learning_rate=1e-3",
-        "steps: expected an integer >= 1, given 0",
+        "steps: expected an integer >= 0, given -1",
         "worker.num_env: there is no such key. Did you mean 'num_envs'?",
         "agent.optimizer_spec.learning_rate: expected a number >= 0, given -1",
     ]

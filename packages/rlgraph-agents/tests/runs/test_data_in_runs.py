@@ -151,3 +151,57 @@ def test_another_name(spec):
     del spec["data"]
     with pytest.raises(SpecError, match=r"demonstrations.*data\.file"):
         check({**spec, "demonstrations": "shown.npz"})
+
+
+def test_a_run_without_steps_learns_from_the_data_only(spec, shown, tmp_path):
+    spec["agent"] = {**spec["agent"], "type": "bc"}
+    spec["steps"] = 0
+    summary = train(spec, tmp_path / "run")
+    assert (summary.training.timesteps, summary.training.updates) == (0, UPDATES)
+    assert len(summary.evaluation.returns) == 1
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "finished"
+    agent = Agent.from_spec(spec["agent"], env="CartPole-v1", backend=spec["backend"], seed=2)
+    agent.learn(updates=UPDATES, data=shown)
+    expect_equal(last_weights(tmp_path / "run"), agent.get_weights())
+
+    (tmp_path / "run" / "result.json").unlink()  # as after a crash in the end
+    assert resume(tmp_path / "run").training.updates == UPDATES
+
+
+def test_an_error_among_the_updates_on_the_data(spec, tmp_path, monkeypatch):
+    """The run begins again, with all of them."""
+    real, calls = offline.update_offline, []
+
+    def update(agent):
+        calls.append(agent)
+        if len(calls) == 5:
+            raise RuntimeError("broken")
+        return real(agent)
+
+    train(spec, tmp_path / "one")
+    with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="broken"):
+        patched.setattr(offline, "update_offline", update)
+        train(spec, tmp_path / "two")
+    assert resume(tmp_path / "two").training.timesteps == STEPS
+    expect_equal(last_weights(tmp_path / "two"), last_weights(tmp_path / "one"))
+
+
+def test_a_run_needs_steps_or_data(spec):
+    del spec["data"]
+    with pytest.raises(
+        SpecError, match=r"steps: expected an integer >= 1 without a data set, given 0: set data"
+    ):
+        check({**spec, "steps": 0})
+
+
+def test_an_agent_that_takes_no_own_steps(spec):
+    spec["agent"]["type"] = "bc"
+    with pytest.raises(
+        SpecError, match=f"steps: expected 0, since bc learns from a data set only, given {STEPS}"
+    ):
+        check(spec)
+    del spec["data"]
+    with pytest.raises(
+        SpecError, match=r"data\.file: expected a data set, from which alone bc learns, given none"
+    ):
+        check(spec)

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from rlgraph.runs.provenance import git_state
+from rlgraph.runs.provenance import git_state, installed_versions
 
 
 @pytest.fixture
@@ -40,3 +40,11 @@ def test_a_repository_runs_no_commands(repository, tmp_path):
     (tmp_path / "file").write_text("changed")
     assert git_state()["dirty"] is True
     assert not (tmp_path / "executed").exists()
+
+
+def test_what_is_left_of_a_broken_installation_is_no_version(tmp_path, monkeypatch):
+    versions = installed_versions()
+    (tmp_path / "broken-1.0.dist-info").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert installed_versions() == versions
+    assert versions["rlgraph-agents"] and versions["rlgraph-core"]

@@ -21,8 +21,8 @@ def test_defaults():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"steps": 0}, "run.steps: expected an integer >= 1, given 0"),
-        ({"steps": "10"}, "run.steps: expected an integer >= 1, given '10'"),
+        ({"steps": -1}, "run.steps: expected an integer >= 0, given -1"),
+        ({"steps": "10"}, "run.steps: expected an integer >= 0, given '10'"),
         ({"agent": "dqn"}, "run.agent: expected a mapping, given 'dqn'"),
         ({"seed": -1}, "run.seed: expected an integer >= 0"),
         ({"worker": {"num_env": 3}}, "run.worker.num_env: there is no such key. Did you mean 'num_envs'?"),

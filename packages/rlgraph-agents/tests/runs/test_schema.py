@@ -40,7 +40,7 @@ def test_a_resolved_document(validator):
 @pytest.mark.parametrize(
     "change",
     [
-        {"steps": 0},
+        {"steps": -1},
         {"workr": {}},
         {"worker": {"num_envs": "2"}},
         {"agent": {"type": "dqn", "double_q": "yes"}},

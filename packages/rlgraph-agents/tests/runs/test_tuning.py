@@ -127,6 +127,7 @@ def test_choices_may_be_lists_and_mappings(document, tmp_path, made_up):
         ({"num_epochs": {"low": 3}}, r"space\['num_epochs'\]: expected a list of choices, or"),
         ({"num_epochs": {"low": 3, "high": 2}}, "expected a list of choices, or"),
         ({"num_epochs": {"low": False, "high": True}}, "expected a list of choices, or"),
+        ({"clip_ratio": {"low": 0, "high": 1, "step": 0.0}}, r"space\['clip_ratio'\]: given .* `step > 0`"),
         ({"num_epochs": {"low": 1, "high": 2, "step": 0}}, r"space\['num_epochs'\]: given .* `step > 0`"),
         (
             {"clip_ratio": {"low": 0.0, "high": 1.0, "log": True}},

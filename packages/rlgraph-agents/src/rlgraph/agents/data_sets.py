@@ -10,7 +10,6 @@ groups ``_index_0``, ``_index_1``, ... HDF5 files of this form are those of Mina
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -264,12 +263,15 @@ def _opened(file: Path) -> Iterator[tuple[list[str], _Read]]:
     """
     try:
         if file.suffix == NPZ:
-            with np.load(file, allow_pickle=False) as archive:
+            # NumPy would not close a damaged file that it opened.
+            with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
                 yield _episodes(archive), archive.get
         else:
             with _h5py(file).File(file, "r") as opened:
                 yield _episodes(opened), partial(_h5_array, opened)
-    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
+    except InputError:
+        raise
+    except Exception as error:  # NumPy, zipfile and HDF5 meet damaged files with errors of any kind
         raise InputError(f"{file}: the file cannot be read: {error}") from error
 
 

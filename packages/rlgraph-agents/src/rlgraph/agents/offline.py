@@ -28,6 +28,14 @@ def import_steps(agent: Agent, observations: Any) -> int:
     if isinstance(observations, str | Path):
         with agent._updating, agent._observing:
             return _import_data_set(agent, observations)
+    if (
+        agent.learner.statistics is not None
+        or getattr(agent.learner.experience, "hindsight", None) is not None
+    ):
+        raise InputError(
+            "import_observations: expected the file of a data set, since normalize_states, scale_rewards and "
+            "hindsight_spec need whole episodes, given steps: write them with rlgraph.agents.data_sets.write_data_set"
+        )
     records = agent._batches.records_of_steps(observations)
     with agent._observing:
         agent.learner.insert_data(records)

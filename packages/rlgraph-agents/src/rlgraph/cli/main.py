@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
-from importlib.metadata import distributions, version
 from typing import Annotated
 
 import typer
@@ -100,8 +99,10 @@ def _show(error: Exception) -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        for name in sorted({dist.name for dist in distributions() if dist.name.startswith("rlgraph-")}):
-            typer.echo(f"{name} {version(name)}")
+        from rlgraph.runs.provenance import rlgraph_versions
+
+        for name, version in rlgraph_versions().items():
+            typer.echo(f"{name} {version}")
         raise typer.Exit
 
 

@@ -141,11 +141,12 @@ def resume(
         return _fork(folder, fork, overrides or (), steps)
     from rlgraph.runs import resume as resume_run
     from rlgraph.runs.run_folder import finished_steps
+    from rlgraph.runs.template import STEPS
     from rlgraph.workers import LiveProgress
 
     done = finished_steps(folder)
     if done is not None and steps in (None, done) and not overrides:
-        longer = f"{_command('rlgraph')} resume {folder} --steps {2 * done}"
+        longer = f"{_command('rlgraph')} resume {folder} --steps {2 * done or STEPS}"
         output.result(
             f"{folder} is finished: all {done:,} steps are done. To extend it:\n  {longer}",
             {"folder": folder, "finished": True, "timesteps": done},
@@ -204,7 +205,10 @@ def run_document(
     for key, value in given.items():
         if isinstance(value, Mapping):
             before = document.get(key) or {}
-            document[key] = {**({"type": before} if isinstance(before, str) else before), **value}
+            before = {"type": before} if isinstance(before, str) else before
+            document[key] = (
+                {**before, **value} if isinstance(before, Mapping) else before
+            )  # refused by the check
         elif value is not None:
             document[key] = value
     document = apply_overrides(document, overrides)

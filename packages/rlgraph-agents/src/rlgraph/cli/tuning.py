@@ -68,7 +68,7 @@ def tune(
     )
     if found.best is None:
         output.result(f"no trial of {place} has ended", {"folder": place, "trials": found.trials})
-        return ExitCode.RUN_FAILED
+        return ExitCode.INTERRUPTED if found.interrupted else ExitCode.RUN_FAILED
     best = max(
         (trial for trial in found.trials if trial["state"] == "complete"), key=lambda trial: trial["score"]
     )

@@ -90,8 +90,8 @@ def check(document: Mapping[str, Any]) -> RunSpec:
         _collect(faults, lambda: find_backend(name))
     if isinstance(agent, Mapping):
         _collect(faults, lambda: worker_class(document.get("executor_spec"), agent))
-    if run is not None and run.data.file is not None:
-        _collect(faults, lambda: _check_takes_data(run.agent))
+    if run is not None and isinstance(agent, Mapping):
+        _collect(faults, lambda: _check_data(run))
     if faults:
         raise SpecError(*faults)
     assert run is not None
@@ -125,14 +125,28 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     return resolved
 
 
-def _check_takes_data(agent: Mapping[str, Any]) -> None:
-    """Raise `SpecError` if an agent does not learn from a memory, which a data set could be put into."""
-    kind: Any = Agent._lookup(agent.get("type"), "agent")
-    if not issubclass(kind.algorithm_class.experience.kind, Replay):
+def _check_data(run: RunSpec) -> None:
+    """Raise `SpecError` if the agent cannot learn from the data set, or from its own steps alone where it has to."""
+    kind: Any = Agent._lookup(run.agent.get("type"), "agent")
+    experience, name = kind.algorithm_class.experience.kind, run.agent["type"]
+    if run.data.file is None:
+        if experience.is_recorded:
+            raise SpecError(
+                f"expected a data set, from which alone {name} learns, given none", path="data.file"
+            )
+        if not run.steps:
+            raise SpecError(
+                "expected an integer >= 1 without a data set, given 0: set data.file", path="steps"
+            )
+    elif not issubclass(experience, Replay):
         raise SpecError(
-            f"expected an agent with a memory, such as dqfd, dqn, iql or sac, given {agent.get('type')!r}, which "
+            f"expected an agent with a memory, such as dqfd, dqn, iql or sac, given {name!r}, which "
             "learns only from its own steps: leave it out",
             path="data.file",
+        )
+    elif experience.is_recorded and run.steps:
+        raise SpecError(
+            f"expected 0, since {name} learns from a data set only, given {run.steps}", path="steps"
         )
 
 

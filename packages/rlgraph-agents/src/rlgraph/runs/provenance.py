@@ -25,10 +25,15 @@ THIRD_PARTIES = (
 )
 
 
+def rlgraph_versions() -> dict[str, str]:
+    """Versions of RLgraph's distributions, those that are imported."""
+    names = {dist.name or "" for dist in distributions()}  # what is left of a broken installation has none
+    return {name: version(name) for name in sorted(names) if name.startswith("rlgraph-")}
+
+
 def installed_versions() -> dict[str, str]:
     """Versions of Python, RLgraph's distributions and third-party packages that can affect a run, if installed."""
-    ours = {dist.name: dist.version for dist in distributions() if dist.name.startswith("rlgraph")}
-    versions = {"python": platform.python_version(), **dict(sorted(ours.items()))}
+    versions = {"python": platform.python_version(), **rlgraph_versions()}
     for name in THIRD_PARTIES:
         try:
             versions[name] = version(name)

@@ -54,7 +54,7 @@ class WorkerSpec(Spec):
 
 
 class DataSpec(Spec):
-    """Recorded steps, such as demonstrations, on which the agent trains before its first own step."""
+    """Recorded steps, such as demonstrations, on which the agent trains before its first own step, if it does any."""
 
     file: str | None = Field(
         default=None,
@@ -144,7 +144,7 @@ class RunSpec(Spec):
         description="environment spec: a gymnasium id, a name, or a mapping"
     )
     backend: str | None = Field(default=None, description="backend; null: the default one")
-    steps: int = Field(ge=1, description="environment steps")
+    steps: int = Field(ge=0, description="environment steps; 0: the agent learns from the data set only")
     seed: int = Field(default=0, ge=0, description="root of all random numbers")
     worker: WorkerSpec = WorkerSpec()
     executor_spec: str | dict[str, Any] | None = Field(

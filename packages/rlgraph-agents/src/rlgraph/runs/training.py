@@ -297,17 +297,26 @@ class Run:
 
     def _train(self, callbacks: list[Callback]) -> TrainingResult:
         worker, folder, steps = self.worker, self.folder, self.spec.steps
+        before = self._learn_from_data()
+        if before is not None and before.interrupted:
+            return before
         try:
-            if self.state is None and self.spec.data.file is not None:
-                before = train_on_memory(self.agent, self.spec.data.updates)
-                if before.interrupted:  # the run is resumed from its beginning
-                    return before
             result = worker.execute_timesteps(steps, callbacks=callbacks, stop=stop_conditions(self.spec))
             folder.store_end(worker, LAST, finished=result.timesteps >= steps)
         except Exception as error:
             self._keep(error)
             raise
-        return result
+        return result if steps else replace(before or result, updates=self.agent.updates)
+
+    def _learn_from_data(self) -> TrainingResult | None:
+        """Do the updates on the data set; a run that ends among them is resumed from its beginning."""
+        if self.state is not None or self.spec.data.file is None:
+            return None
+        try:
+            return train_on_memory(self.agent, self.spec.data.updates)
+        except NumericalError as error:
+            self._keep(error)
+            raise
 
     def _keep(self, error: Exception) -> None:
         """Save the training after an error: a checkpoint and ``result.json``, if they can be written."""

@@ -19,7 +19,9 @@ from rlgraph.agents.agent import Agent
 from rlgraph.components.common.argument_checks import check_whole, is_number
 from rlgraph.core import AssemblyError, BuildError, InputError, NumericalError, SpecError
 from rlgraph.environments.extras import import_extra
+from rlgraph.runs.benchmarks.suite import LAST_SEED
 from rlgraph.runs.configuration import apply_overrides, check, read_document
+from rlgraph.runs.run_files import replace_file
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     import optuna
 
 #: Trials train with seeds from here on; smaller ones are for what is reported.
-FIRST_SEED = 101
+FIRST_SEED = LAST_SEED + 1
 #: Errors that fail a trial, and not the search: of options that exclude each other, and of training that diverges.
 FAILURES = (SpecError, AssemblyError, BuildError, InputError, NumericalError)
 #: What a trial remembers: Optuna's own parameters have names in place of lists and mappings.
@@ -136,7 +138,9 @@ class _Search:
                 path="folder",
             )
         self.folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(settings, indent=1), encoding="utf-8")
+        if not is_there:
+            replace_file(file, json.dumps(settings, indent=1))
+        optuna.logging.set_verbosity(optuna.logging.ERROR)  # else a traceback for each trial that fails
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend
 
@@ -177,7 +181,7 @@ class _Search:
             # The first seed decides whether the others are trained.
             watching = [stop] if seed == FIRST_SEED else []
             summary = train({**document, "seed": seed}, place, [*watching, *self.callbacks])
-            if summary.training.interrupted or summary.evaluation is None:
+            if summary.evaluation is None:  # Ctrl-C
                 self.interrupted = True
                 trial.study.stop()
                 raise _InterruptedTrial
@@ -223,7 +227,6 @@ class _StopIfBehind(Callback):
 
 
 def _run(optuna: Any, study: Any, search: _Search, trials: int, progress: Callable[..., object]) -> None:
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     done = study.get_trials(states=(optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED))
     if len(done) < trials:
         study.optimize(
@@ -299,7 +302,7 @@ def _suggest(trial: Any, path: str, where: Any) -> Any:
     if not isinstance(where, Mapping):
         choices = {_name(choice): choice for choice in where}
         return choices[trial.suggest_categorical(path, list(choices))]
-    whole = all(isinstance(where[key], int) for key in ("low", "high"))
+    whole = all(isinstance(where.get(key, 1), int) for key in ("low", "high", "step"))
     suggest = trial.suggest_int if whole else trial.suggest_float
     step = {"step": where["step"]} if "step" in where else {}
     return suggest(path, where["low"], where["high"], log=bool(where.get("log")), **step)

@@ -75,12 +75,6 @@ class Worker(ABC):
             raise SpecError(
                 f"expected an agent, as Agent.from_spec(...) makes them, given {agent!r}", path="agent"
             )
-        if agent.algorithm_class.experience.kind.is_recorded:
-            raise SpecError(
-                f"{type(agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
-                "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
-                path="agent",
-            )
         if agent.learner.demonstrations == 0:
             _log.warning(
                 "%s has no demonstrations, and learns from its own steps only: give learn(updates=N, data=FILE) first",
@@ -305,6 +299,12 @@ class Worker(ABC):
         callbacks: Callback | Callable[..., Any] | Sequence[Any] | None,
         stop: Callback | Sequence[Callback] | None,
     ) -> TrainingResult:
+        if timesteps != 0 and self.agent.algorithm_class.experience.kind.is_recorded:
+            raise SpecError(
+                f"{type(self.agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
+                "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
+                path="agent",
+            )
         self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
         self.callbacks = [*as_list(callbacks), *as_list(stop, "stop")]
         self._listeners = Listeners(self.callbacks)

@@ -80,27 +80,30 @@ def _results(state: State) -> Iterable[SeedResult]:
 
 
 def _scores(results: Iterable[SeedResult]) -> dict[str, dict[str, list[float]]]:
-    """Agent and backend -> environment -> scores of its runs; a run that failed has that of a random policy."""
+    """Label and backend -> environment -> scores of its runs; a run that failed has that of a random policy."""
     scores: dict[str, dict[str, list[float]]] = {}
     backends = {result.backend for result in results}
     for result in results:
         environment = environment_name(result.document["environment"])
         if environment in published().scales:
             low, high = published().scales[environment]
-            agent = result.document["agent"]["type"]
-            label = agent if len(backends) == 1 else f"{agent}, {result.backend}"
+            label = _label(result) if len(backends) == 1 else f"{_label(result)}, {result.backend}"
             mean = low if result.last is None else result.last.mean
             scores.setdefault(label, {}).setdefault(environment, []).append((mean - low) / (high - low))
     return scores
 
 
+def _label(result: SeedResult) -> str:
+    """The name of the document without that of the environment: ``ppo`` of ``ppo/CartPole-v1``."""
+    return result.name.partition("/")[0]
+
+
 def _as_run(result: SeedResult) -> RecordedRun:
     steps, values = np.array(result.evaluations).T
-    agent = result.document["agent"]["type"]
     return RecordedRun(
         folder=Path(f"{result.name} seed {result.seed}"),
-        label=agent,
-        agent=agent,
+        label=_label(result),
+        agent=result.document["agent"]["type"],
         environment=environment_name(result.document["environment"]),
         backend=result.backend,
         seed=result.seed,

@@ -106,7 +106,8 @@ class Suite:
             for subject, numbers in self.subjects
             if not backends or subject.backend in backends
         ]
-        if not any(numbers for _, numbers in chosen):
+        chosen = [(subject, numbers) for subject, numbers in chosen if numbers]
+        if not chosen:
             known = sorted({subject.backend for subject, _ in self.subjects})
             most = max(len(numbers) for _, numbers in self.subjects)
             raise SpecError(

@@ -110,11 +110,13 @@ def _rows(suite: Suite, state: State, environment: str) -> Iterator[str]:
         for row in rows:
             cells = [_cell(row.results.get(seed)) for seed in seeds]
             yield _line([subject.name, row.title, f"{subject.document['steps']:,}", *cells, *_summary(row)])
-        for score in published().of(environment, agent) if rows and agent not in compared else ():
+        if not rows or agent in compared:
+            continue
+        compared.add(agent)
+        for score in published().of(environment, agent):
             blank = [""] * len(seeds)
             title = published().sources[score.source].title
             yield _line([agent, f"*{title}*", f"*{score.steps:,}*", *blank, f"*{_published(score)}*", "", ""])
-        compared.add(agent)
 
 
 def _published(score: Score) -> str:
