@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import policy_and_value_networks
+from rlgraph.agents.default_network import SHARED, network_for, policy_and_value_function
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
-from rlgraph.components import GeneralizedAdvantageEstimation, Optimizer, Policy, ValueFunction
+from rlgraph.components import GeneralizedAdvantageEstimation, Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
@@ -23,7 +23,8 @@ class ActorCritic(Algorithm):
         scope: name of the algorithm; default: that of the class in lower case.
         discount, gae_lambda: of the advantages, in [0, 1]; a lambda of 0 uses one-step errors, of 1 whole returns.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
-        value_network_spec: layers of the value function; default: those of the policy.
+        value_network_spec: layers of the value function, which are its own; default: the same as the policy's.
+            ``"shared"``: one layer on the policy's features, as usual for pictures.
         optimizer_spec: one optimizer for policy and value function; default: Adam.
         intrinsic_reward: rewards for exploration: ``"rnd"``, ``"icm"`` or a spec of these; None: none.
 
@@ -55,17 +56,19 @@ class ActorCritic(Algorithm):
         optimizer_spec: ComponentSpec = None,
         intrinsic_reward: ComponentSpec = None,
     ):
-        layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
-        self.policy, self.value_function = Policy(layers, action_space), ValueFunction(value_layers)
+        self.policy, self.value_function = policy_and_value_function(
+            state_space, action_space, network_spec, value_network_spec
+        )
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
         self.optimizer = Optimizer.from_spec(
             optimizer_spec, path="optimizer_spec", default=self.default_optimizer
         )
+        of_values = network_spec if value_network_spec in (None, SHARED) else value_network_spec
         self.intrinsic = IntrinsicRewards.for_agent(
-            intrinsic_reward, value_layers, action_space, gae_lambda, self.optimizer
+            intrinsic_reward, network_for(state_space, of_values), action_space, gae_lambda, self.optimizer
         )
         parts = (self.policy, self.value_function, self.gae, self.optimizer, self.intrinsic)
-        super().__init__(*filter(None, parts), scope=scope)
+        super().__init__(*filter(None, dict.fromkeys(parts)), scope=scope)  # the first two may be one
 
     def evaluated(self, records: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Values and advantages of a rollout ``[T, N]`` under the weights before an update, for use in `update`.
@@ -96,7 +99,9 @@ class ActorCritic(Algorithm):
             records: those that the loss is of, with the fields of `evaluated`.
             time_percentage: how much of training is done, [].
         """
-        policy, values = (x.variables(trainable_only=True) for x in (self.policy, self.value_function))
-        self.optimizer.step(policy + values, losses["loss"], time_percentage)
+        variables = self.policy.variables(trainable_only=True)
+        if self.value_function is not self.policy:
+            variables = variables + self.value_function.variables(trainable_only=True)
+        self.optimizer.step(variables, losses["loss"], time_percentage)
         numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
         return numbers if self.intrinsic is None else numbers | self.intrinsic.step(records, time_percentage)

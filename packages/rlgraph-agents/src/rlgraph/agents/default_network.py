@@ -6,7 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components import GRU, LSTM, Dense, MultiLSTM, NeuralNetwork, NoisyDense
+from rlgraph.components import (
+    GRU,
+    LSTM,
+    Dense,
+    MultiLSTM,
+    NeuralNetwork,
+    NoisyDense,
+    Policy,
+    SharedValueFunctionPolicy,
+    ValueFunction,
+)
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
@@ -33,6 +43,8 @@ _SMALL_CONVOLUTION = [
 ]
 _AS_FLOATS = {"type": "convert_type", "to_dtype": "float"}
 _AS_BRIGHTNESS = {"type": "divide", "divisor": 255.0}
+#: As a `value_network_spec`: the value function has one layer, on the features of the policy.
+SHARED = "shared"
 #: Layers that need features; a number is a dense layer.
 _ON_FEATURES = (Dense, NoisyDense, LSTM, GRU, MultiLSTM)
 _NAMES = ("dense", "noisy_dense", "lstm", "gru", "multi_lstm")
@@ -83,6 +95,21 @@ def policy_and_value_networks(space: Space, network_spec: Any, value_network_spe
     """
     layers = network_for(space, network_spec)
     return layers, layers if value_network_spec is None else network_for(space, value_network_spec)
+
+
+def policy_and_value_function(
+    space: Space, action_space: Space, network_spec: Any, value_network_spec: Any
+) -> tuple[Policy, ValueFunction | SharedValueFunctionPolicy]:
+    """A policy and its value function, with the networks of `policy_and_value_networks`; one component if `SHARED`.
+
+    Raises:
+        SpecError: as `default_network`.
+    """
+    if isinstance(value_network_spec, str) and value_network_spec == SHARED:
+        policy = SharedValueFunctionPolicy(network_for(space, network_spec), action_space)
+        return policy, policy
+    layers, value_layers = policy_and_value_networks(space, network_spec, value_network_spec)
+    return Policy(layers, action_space), ValueFunction(value_layers)
 
 
 def critic_networks(space: Space, layers: Any) -> tuple[Any, Any]:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import policy_and_value_networks
+from rlgraph.agents.default_network import policy_and_value_function
 from rlgraph.agents.experience.fragments import Fragments
-from rlgraph.components import IMPALALoss, Optimizer, Policy, ValueFunction
+from rlgraph.components import IMPALALoss, Optimizer
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
 from rlgraph.spaces import FloatBox, Space
@@ -27,7 +27,8 @@ class IMPALA(Algorithm):
         weight_pg, weight_vf, weight_entropy: weights of the policy gradient, the value function's loss and the entropy.
         average_time_steps: the loss is the mean of all steps; False: the sum over the steps of each environment.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
-        value_network_spec: layers of the value function; default: those of the policy.
+        value_network_spec: layers of the value function, which are its own; default: the same as the policy's.
+            ``"shared"``: one layer on the policy's features, as usual for pictures.
         optimizer_spec: one optimizer for policy and value function; default: RMSProp.
     """
 
@@ -59,14 +60,16 @@ class IMPALA(Algorithm):
         value_network_spec: NetworkSpec = None,
         optimizer_spec: ComponentSpec = None,
     ):
-        layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
-        self.policy, self.value_function = Policy(layers, action_space), ValueFunction(value_layers)
+        self.policy, self.value_function = policy_and_value_function(
+            state_space, action_space, network_spec, value_network_spec
+        )
         weights = (weight_pg, weight_vf, weight_entropy)
         self.loss = IMPALALoss(
             discount, reward_clipping, *weights, rho_bar, c_bar, average_time_steps=average_time_steps
         )
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec", default="rmsprop")
-        super().__init__(self.policy, self.value_function, self.loss, self.optimizer, scope="impala")
+        parts = (self.policy, self.value_function, self.loss, self.optimizer)
+        super().__init__(*dict.fromkeys(parts), scope="impala")  # the first two may be one
 
     @rlgraph_api
     def act(self, observations: Any) -> Any:
@@ -88,8 +91,10 @@ class IMPALA(Algorithm):
             time_percentage,
             weights=records["weights"],
         )
-        policy, value = (x.variables(trainable_only=True) for x in (self.policy, self.value_function))
-        self.optimizer.step(policy + value, losses["loss"], time_percentage)
+        variables = self.policy.variables(trainable_only=True)
+        if self.value_function is not self.policy:
+            variables = variables + self.value_function.variables(trainable_only=True)
+        self.optimizer.step(variables, losses["loss"], time_percentage)
         return {name: loss for name, loss in losses.items() if name != "loss_per_item"}
 
 
