@@ -4,43 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+if TYPE_CHECKING:
+    from rlgraph.runs.benchmarks.tables import Row
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
 def zoo_markdown(folder: Path = BENCHMARKS) -> str:
     """A table of all presets, with the interquartile mean of their results in a folder."""
-    from rlgraph.runs.aggregate import interquartile_mean
     from rlgraph.runs.benchmarks.results import read_all, same_document
     from rlgraph.runs.benchmarks.tables import rows_of
     from rlgraph.runs.recorded_run import environment_name
 
     results = list(read_all(folder))
-    lines = ["| preset | environment | steps | seeds | IQM | agent |", f"|{' --- |' * 6}"]
+    lines = ["| preset | environment | steps | seeds | IQM | by | agent |", f"|{' --- |' * 7}"]
     for preset in _presets():
         steps, environment = preset.document["steps"], environment_name(preset.document["environment"])
         own = [r for r in results if r.name == preset.name and same_document(r.document, preset.document)]
-        # The first backend, PyTorch where there are results of it.
-        row = next((row for row in rows_of(own) if len(row.means)), None)
-        found = (
-            ("", "")
-            if row is None
-            else (
-                f"{len(row.means)} of {len(row.results)}"
-                if len(row.means) < len(row.results)
-                else str(len(row.results)),
-                f"{interquartile_mean(row.means):.1f}",
-            )
-        )
+        row = max(rows_of(own), key=lambda row: len(row.means), default=None)
         page = f"agents/{preset.agent['type']}"
         agent = f"{{doc}}`/{page}`" if (BENCHMARKS.parent / f"{page}.md").exists() else ""
-        lines.append(f"| `{preset.name}` | {environment} | {steps:,} | {' | '.join(found)} | {agent} |")
+        lines.append(f"| `{preset.name}` | {environment} | {steps:,} | {_found(row)} | {agent} |")
     return "\n".join([*lines, ""])
+
+
+def _found(row: Row | None) -> str:
+    """The cells of seeds, interquartile mean, and what computed; seeds that failed are in the first alone."""
+    if row is None or not len(row.means):
+        return " |  | "
+    from rlgraph.runs.aggregate import interquartile_mean
+
+    failed = len(row.results) - len(row.means)
+    seeds = f"{len(row.results)}, {failed} failed" if failed else str(len(row.results))
+    return f"{seeds} | {interquartile_mean(row.means):.1f} | {row.title}"
 
 
 def _presets() -> Iterator[Any]:

@@ -492,3 +492,19 @@ def test_a_checkpoint_without_experience_leaves_none(tmp_path):
     agent, rollouts = observed_rollout()
     agent.load_model(agent.store_model(tmp_path / "model", memory=False))
     assert rollouts.get_state() is None
+
+
+@pytest.mark.parametrize("kind", ["a2c", "impala", "ppo"])
+def test_a_policy_and_its_value_function_may_share_a_network(one_backend, kind):
+    """With memory, whose internal states the actor carries once."""
+    spec = {"network_spec": RECURRENT["network_spec"], "value_network_spec": "shared"}
+    agent = make(one_backend, {**spec, "rollout_length": 8}, kind, seed=5)
+    before = agent.get_weights()
+    agent.learn(64, num_envs=4)
+    changed = {name for name, value in agent.get_weights().items() if not np.array_equal(value, before[name])}
+    assert {
+        f"{kind}/policy/value-layer/weights",
+        f"{kind}/policy/action-adapter/action-layer/weights",
+    } <= changed
+    assert not any(name.startswith(f"{kind}/value-function") for name in before)
+    assert len(agent.learner.graph.algorithm.recurrent_parts) == 1

@@ -108,6 +108,8 @@ class Reference:
 
     def values(self, weights, states):
         spec = self.options["value_network_spec"] or LAYERS
+        if spec == "shared":
+            return self.network(weights, "policy", "value-layer", states)[..., 0]
         activation = np.tanh if spec[0]["activation"] == "tanh" else lambda x: np.maximum(x, 0.0)
         return self.network(weights, "value-function", "value-layer", states, activation)[..., 0]
 
@@ -250,6 +252,7 @@ OPTIONS[PPOAgent] = {**OPTIONS[A2CAgent], **OPTIONS[PPOAgent]}
 CASES = [
     *((kind, {}) for kind in OPTIONS),
     *((kind, changes) for kind, table in OPTIONS.items() for changes in table.values()),
+    *((kind, {"value_network_spec": "shared"}) for kind in OPTIONS),
     (PPOAgent, {"standardize_advantages": "batch"}),
     (PPOAgent, {"standardize_advantages": "batch", "num_minibatches": 2}),
 ]

@@ -39,7 +39,13 @@ def suite(subject):
 
 def measured(subject, number, mean, **changes):
     last = None if mean is None else Judged(steps=60, mean=mean, std=0.0, lowest=mean)
-    facts = {"name": subject.name, "document": dict(subject.document), "backend": subject.backend}
+    facts = {
+        "steps": 60,
+        "seconds": 90.0,
+        "name": subject.name,
+        "document": dict(subject.document),
+        "backend": subject.backend,
+    }
     versions = {"numpy": "2.0"}
     return SeedResult(**{**facts, "seed": number, "last": last, "versions": versions, **changes})
 
@@ -132,7 +138,7 @@ def test_results_of_a_changed_document_are_stale(suite, subject, tmp_path):
     assert list(state.results[0]) == [1]
     assert state.missing == state.stale == [(subject, 2)]
     text = suite_markdown(suite, state)
-    assert "| tiny | NumPy 2.0 | 60 | 7.0 |  | 7.0 | 7.0 |  |" in text
+    assert "| tiny | NumPy 2.0 | 60 | 1.5 | 7.0 |  | 7.0 |  |  |" in text
     assert "Not shown, since the document has changed: tiny on numpy, seed 2." in text
 
 
@@ -144,15 +150,15 @@ def test_tables_show_failures_and_never_average_over_versions(suite, subject, tm
         measured(subject, 1, 7.0, best=best),
         measured(subject, 2, None, error="NumericalError"),
     )
-    assert "| tiny | NumPy 2.0 | 60 | 7.0 | failed | 7.0 | 7.0 | 9.0 |" in suite_markdown(
+    assert "| tiny | NumPy 2.0 | 60 | 1.5 | 7.0 | failed | 7.0 |  | 9.0 |" in suite_markdown(
         suite, State(suite, tmp_path)
     )
     assert "tiny on numpy, seed 2: failed: NumericalError." in suite_markdown(suite, State(suite, tmp_path))
     resumed = measured(subject, 2, 1.0, versions={"numpy": "2.1"}, departures=["step 9: it resumed"])
     put(tmp_path, subject, resumed)
     text = suite_markdown(suite, State(suite, tmp_path))
-    assert "| tiny | NumPy 2.0 | 60 | 7.0 |  | 7.0 | 7.0 | 9.0 |" in text
-    assert "| tiny | NumPy 2.1 | 60 |  | 1.0 | 1.0 | 1.0 |  |" in text
+    assert "| tiny | NumPy 2.0 | 60 | 1.5 | 7.0 |  | 7.0 |  | 9.0 |" in text
+    assert "| tiny | NumPy 2.1 | 60 | 1.5 |  | 1.0 | 1.0 |  |  |" in text
     assert "tiny on numpy, seed 2: step 9: it resumed." in text
 
 
@@ -179,7 +185,12 @@ def test_curves_are_thinned():
 def job(folder, subject, number=1):
     """The folder of a prepared job."""
     place = run_place(folder, subject, number)
-    facts = {"name": subject.name, "document": subject.document, "backend": subject.backend, "seed": number}
+    facts = {
+        "name": subject.name,
+        "document": subject.document,
+        "backend": subject.backend,
+        "seed": number,
+    }
     seed.prepare(place, subject.run(number), facts, result_file(folder, subject, number), ())
     return place
 
@@ -335,13 +346,13 @@ def test_a_page_has_what_others_published_and_pictures(document, tmp_path):
         tmp_path,
         subject,
         measured(subject, 1, 500.0, evaluations=[(30, 100.0), (60, 500.0)]),
-        measured(subject, 2, 261.5, evaluations=[(30, 90.0), (60, 300.0)]),
+        measured(subject, 2, 261.5, steps=40, evaluations=[(30, 90.0), (60, 300.0)]),
     )
     page = write_page(suite, tmp_path)
     text = page.read_text()
     assert "## CartPole-v1" in text
-    assert "| dqn/CartPole-v1 | NumPy 2.0 | 60 | 500.0 | 261.5 | 380.8 | 380.8 |  |" in text
-    assert "| dqn | *RL Baselines3 Zoo* | *50,000* |  |  | *500* |  |  |" in text
+    assert "| dqn/CartPole-v1 | NumPy 2.0 | 40 to 60 | 1.5 | 500.0 | 261.5 | 380.8 |  |  |" in text
+    assert "| dqn | *RL Baselines3 Zoo* | *50,000* |  |  |  | *500* |  |  |" in text
     assert "[CleanRL](https://" in text and "Tianshou" not in text
     for name in ("poles_curves.png", "poles_profiles.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG") and f"]({name})" in text

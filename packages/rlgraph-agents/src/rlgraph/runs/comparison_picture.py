@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -16,6 +17,8 @@ from rlgraph.runs.compare import AXES, Comparison, Group
 
 #: Paul Tol's "bright" scheme, which is safe for colour-blind readers. https://sronpersonalpages.nl/~pault/
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
+#: A colour and a kind of line for each group.
+STYLES = tuple({"color": colour, "linestyle": line} for line in ("-", "--", ":") for colour in COLOURS)
 COLUMNS = 3
 
 
@@ -31,7 +34,7 @@ def draw_comparison(comparison: Comparison, file: Path, each_run: bool = False) 
     for group in comparison.groups:
         panels.setdefault(group.key.get("environment", ""), []).append(group)
     labels = _labels(comparison.groups)
-    colours = dict(zip(dict.fromkeys(labels.values()), cycle(COLOURS), strict=False))
+    styles = dict(zip(dict.fromkeys(labels.values()), cycle(STYLES), strict=False))
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(max(7.0, 4.6 * columns), 4.3 * rows), dpi=120, layout="constrained")
@@ -40,9 +43,9 @@ def draw_comparison(comparison: Comparison, file: Path, each_run: bool = False) 
     for (environment, groups), axes in zip(panels.items(), grid, strict=False):
         for group in groups:
             label = labels[group.name]
-            _draw(axes, group, label, colours[label])
+            _draw(axes, group, label, styles[label])
             for run in group.runs if each_run else ():
-                axes.plot(*run.metrics[comparison.metric], color=colours[label], linewidth=0.5, alpha=0.5)
+                axes.plot(*run.metrics[comparison.metric], **styles[label], linewidth=0.5, alpha=0.5)
         axes.set(xlabel="environment steps", title=environment)
         axes.set_ylabel(AXES.get(comparison.metric, comparison.metric))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
@@ -61,12 +64,12 @@ def draw_comparison(comparison: Comparison, file: Path, each_run: bool = False) 
     figure.savefig(file)
 
 
-def _draw(axes: Axes, group: Group, label: str, colour: str) -> None:
+def _draw(axes: Axes, group: Group, label: str, style: Mapping[str, Any]) -> None:
     number = len(group.runs)
     text = f"{label} ({number} {'run' if number == 1 else 'runs'})"
     marker = "o" if len(group.steps) == 1 else None
-    axes.plot(group.steps, group.curve, color=colour, label=text, marker=marker, linewidth=1.5)
-    axes.fill_between(group.steps, group.low, group.high, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(group.steps, group.curve, **style, label=text, marker=marker, linewidth=1.5)
+    axes.fill_between(group.steps, group.low, group.high, color=style["color"], alpha=0.18, linewidth=0)
 
 
 def _labels(groups: Sequence[Group]) -> dict[str, str]:

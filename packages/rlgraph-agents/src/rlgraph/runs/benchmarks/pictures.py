@@ -14,7 +14,7 @@ from rlgraph.runs.aggregate import bootstrap_interval
 from rlgraph.runs.benchmarks.published import published
 from rlgraph.runs.benchmarks.results import SeedResult, State
 from rlgraph.runs.compare import compare
-from rlgraph.runs.comparison_picture import COLOURS, draw_comparison
+from rlgraph.runs.comparison_picture import STYLES, draw_comparison
 from rlgraph.runs.configuration_differences import configuration
 from rlgraph.runs.recorded_run import RecordedRun, environment_name
 
@@ -50,15 +50,15 @@ def draw_profiles(state: State, file: Path) -> bool:
     figure = Figure(figsize=(7.0, 4.3), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)  # needs no window system
     axes = figure.add_subplot()
-    for (label, tasks), colour in zip(sorted(scores.items()), cycle(COLOURS), strict=False):
+    for (label, tasks), style in zip(sorted(scores.items()), cycle(STYLES), strict=False):
         strata = [np.greater_equal(np.array(task)[:, None], TAUS) for task in tasks.values()]
         low, high = bootstrap_interval(strata, statistic=_share)
         share = np.concatenate(strata).mean(axis=0)
         text = (
             f"{label} ({len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {sum(map(len, strata))} runs)"
         )
-        axes.plot(TAUS, share, color=colour, label=text, linewidth=1.5)
-        axes.fill_between(TAUS, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(TAUS, share, **style, label=text, linewidth=1.5)
+        axes.fill_between(TAUS, low, high, color=style["color"], alpha=0.15, linewidth=0)
     axes.set(
         xlabel="score: 0 random, 1 published",
         ylabel="share of runs at or above the score",

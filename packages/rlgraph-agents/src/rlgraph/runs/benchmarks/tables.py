@@ -19,8 +19,10 @@ from rlgraph.runs.run_spec import EvaluationSpec
 BACKENDS = {"torch": ("PyTorch", "torch"), "tf": ("TensorFlow", "tensorflow"), "numpy": ("NumPy", "numpy")}
 PROTOCOL = """\
 Each figure is the mean return of a seed's last policy over {episodes} new episodes, acting greedily. *IQM* is the
-interquartile mean of the seeds. *Best* is the mean of the seeds' best policies of the evaluations during training,
-over as many new episodes. A seed that failed is in the table, but in no mean."""
+interquartile mean of four seeds or more. *Best* is the mean of the seeds' best policies of the evaluations during
+training, over as many new episodes. A seed that failed is in the table, but in no mean. *Minutes* is the mean time of a
+seed, others beside it. A run whose document has `stop_at_return` ends at the evaluation that reaches it, so that its
+evaluations choose the last policy: its *steps* are those that its seeds did."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,17 @@ class Row:
     def bests(self) -> np.ndarray:
         """Of the best policies of the evaluations."""
         return np.array([result.best.mean for result in self.results.values() if result.best is not None])
+
+    @property
+    def steps(self) -> str:
+        """What the seeds did: those of the document, or fewer."""
+        done = {result.steps for result in self.results.values() if result.last is not None}
+        return " to ".join(f"{steps:,}" for steps in sorted({min(done), max(done)})) if done else ""
+
+    @property
+    def minutes(self) -> str:
+        """Mean time of a seed."""
+        return f"{np.mean([result.seconds for result in self.results.values()]) / 60:.1f}"
 
 
 def rows_of(results: Iterable[SeedResult]) -> list[Row]:
@@ -102,19 +115,19 @@ def _rows(suite: Suite, state: State, environment: str) -> Iterator[str]:
     seeds = sorted({seed for _, numbers, rows in ours if rows for seed in numbers})
     if not seeds:
         return
-    yield _line(["run", "by", "steps", *map(str, seeds), "mean", "IQM", "best"])
-    yield _line(["---"] * (len(seeds) + 6))
+    yield _line(["run", "by", "steps", "minutes", *map(str, seeds), "mean", "IQM", "best"])
+    yield _line(["---"] * (len(seeds) + 7))
     compared = set()
     for subject, _, rows in ours:
         agent = subject.document["agent"]["type"]
         for row in rows:
             cells = [_cell(row.results.get(seed)) for seed in seeds]
-            yield _line([subject.name, row.title, f"{subject.document['steps']:,}", *cells, *_summary(row)])
+            yield _line([subject.name, row.title, row.steps, row.minutes, *cells, *_summary(row)])
         if not rows or agent in compared:
             continue
         compared.add(agent)
         for score in published().of(environment, agent):
-            blank = [""] * len(seeds)
+            blank = [""] * (len(seeds) + 1)
             title = published().sources[score.source].title
             yield _line([agent, f"*{title}*", f"*{score.steps:,}*", *blank, f"*{_published(score)}*", "", ""])
 
@@ -135,7 +148,8 @@ def _summary(row: Row) -> list[str]:
     if not len(row.means):
         return ["", "", ""]
     best = f"{row.bests.mean():.1f}" if len(row.bests) else ""
-    return [f"{row.means.mean():.1f}", f"{interquartile_mean(row.means):.1f}", best]
+    middle = f"{interquartile_mean(row.means):.1f}" if len(row.means) >= 4 else ""
+    return [f"{row.means.mean():.1f}", middle, best]
 
 
 def _remarks(suite: Suite, state: State) -> Iterator[str]:
