@@ -137,10 +137,11 @@ def page() -> str:
         "# Can I use ...?",
         "",
         "The table says what each agent takes. It is made with the checks of the agents' constructors: an agent",
-        "refuses everything else when it is made. What an agent takes can be combined, on every backend that learns",
-        "and with every autoreset mode. `tools/can_i_use.py --sweep` trains random combinations to check this.",
+        "refuses everything else when it is made. What an agent takes can be combined, with the conditions below, on",
+        "every backend that learns and with every autoreset mode. `tools/can_i_use.py --sweep` trains random",
+        "combinations to check this.",
         "",
-        "Five combinations have conditions:",
+        "The conditions:",
         "",
         "* Masks are for categories. Other parts of a `Dict` of actions have no mask.",
         "* Normalized observations need states with floats.",
@@ -175,7 +176,10 @@ def page() -> str:
     for title, what, ask in questions:
         answers = {name: ask(name) for name in names}
         lines.append("| " + " | ".join([title, *("no" if answers[name] else "yes" for name in names)]) + " |")
-        refused += [f"* `{name}`, {what}: `{said}`" for name, said in answers.items() if said]
+        messages: dict[str, list[str]] = {}
+        for name, said in answers.items():
+            messages.setdefault(said, []).append(f"`{name}`")
+        refused += [f"* {', '.join(who)}, {what}: `{said}`" for said, who in messages.items() if said]
     return "\n".join([*lines, "", "## Messages of refused combinations", "", *refused, ""])
 
 

@@ -43,7 +43,7 @@ def test_every_section_of_a_run_and_all_that_is_registered(reference: str) -> No
 @pytest.mark.parametrize(
     "row",
     [
-        "| `steps` | integer | required | &gt;= 1 | environment steps |",
+        "| `steps` | integer | required | &gt;= 0 | environment steps; 0: the agent learns from the data set only |",
         "| `seed` | integer | `0` | &gt;= 0 | root of all random numbers |",
         "| `interval` | integer or null | `2500` | &gt;= 1 | environment steps between two evaluations; null: none "
         "during training |",

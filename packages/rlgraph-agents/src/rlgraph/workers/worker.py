@@ -27,6 +27,16 @@ from rlgraph.workers.together import together
 _log = logging.getLogger(__name__)
 
 
+def check_learns_in_environments(agent: Agent) -> None:
+    """Raise `SpecError` if an agent learns from data sets only."""
+    if agent.algorithm_class.experience.kind.is_recorded:
+        raise SpecError(
+            f"{type(agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
+            "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
+            path="agent",
+        )
+
+
 class Worker(ABC):
     """Trains an agent. A subclass says where the steps come from: `_run`.
 
@@ -299,12 +309,8 @@ class Worker(ABC):
         callbacks: Callback | Callable[..., Any] | Sequence[Any] | None,
         stop: Callback | Sequence[Callback] | None,
     ) -> TrainingResult:
-        if timesteps != 0 and self.agent.algorithm_class.experience.kind.is_recorded:
-            raise SpecError(
-                f"{type(self.agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
-                "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
-                path="agent",
-            )
+        if timesteps != 0:
+            check_learns_in_environments(self.agent)
         self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
         self.callbacks = [*as_list(callbacks), *as_list(stop, "stop")]
         self._listeners = Listeners(self.callbacks)

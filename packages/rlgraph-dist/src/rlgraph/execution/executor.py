@@ -30,7 +30,7 @@ from rlgraph.execution.workload import LoggedReports, Workload
 from rlgraph.runs.executors import engine_class
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import Worker
+from rlgraph.workers.worker import Worker, check_learns_in_environments
 
 #: Steps of a fragment, where the agent's experience does not say how many.
 FRAGMENT_LENGTH = 16
@@ -110,6 +110,7 @@ class Executor(Worker):
         else:
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
+        check_learns_in_environments(agent)
         self._check(agent)
         #: Learners of the group, of which each has its share of the actors, and the number of the first of this one's.
         self.learners, self._first_actor = 1, 0
