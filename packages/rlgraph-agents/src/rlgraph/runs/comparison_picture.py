@@ -18,7 +18,9 @@ from rlgraph.runs.compare import AXES, Comparison, Group
 #: Paul Tol's "bright" scheme, which is safe for colour-blind readers. https://sronpersonalpages.nl/~pault/
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
 #: A colour and a kind of line for each group.
-STYLES = tuple({"color": colour, "linestyle": line} for line in ("-", "--", ":") for colour in COLOURS)
+STYLES: tuple[dict[str, Any], ...] = tuple(
+    {"color": colour, "linestyle": line} for line in ("-", "--", ":") for colour in COLOURS
+)
 COLUMNS = 3
 
 
