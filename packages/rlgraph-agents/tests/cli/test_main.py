@@ -323,7 +323,7 @@ def test_graph_and_plan_of_a_run(rlgraph, tiny, undrawn):
         (["train", "--env", "CartPol-v1"], "The nearest is 'CartPole-v1'."),
         (
             ["train", "--steps", "0"],
-            "SpecError: steps: expected an integer >= 1, given 0",
+            "SpecError: steps: expected an integer >= 1 without a data set, given 0",
         ),
         (
             ["train", "--num-envs", "0"],

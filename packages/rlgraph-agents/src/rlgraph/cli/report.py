@@ -59,7 +59,8 @@ def _table(summary: RunSummary) -> Table:
         "training",
         f"{training.timesteps:,} steps, {training.episodes:,} episodes, {training.updates:,} updates",
     )
-    table.add_row("speed", f"{training.steps_per_second:,.0f} steps/s ({training.seconds:.1f} s)")
+    number, what = (training.timesteps, "steps") if training.timesteps else (training.updates, "updates")
+    table.add_row("speed", f"{number / (training.seconds or 1.0):,.0f} {what}/s ({training.seconds:.1f} s)")
     if training.hint:
         table.add_row("hint", training.hint)
     for departure in summary.departures:

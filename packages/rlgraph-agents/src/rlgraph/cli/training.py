@@ -141,14 +141,13 @@ def resume(
         return _fork(folder, fork, overrides or (), steps)
     from rlgraph.runs import resume as resume_run
     from rlgraph.runs.run_folder import finished_steps
-    from rlgraph.runs.template import STEPS
     from rlgraph.workers import LiveProgress
 
     done = finished_steps(folder)
     if done is not None and steps in (None, done) and not overrides:
-        longer = f"{_command('rlgraph')} resume {folder} --steps {2 * done or STEPS}"
+        longer = f" To extend it:\n  {_command('rlgraph')} resume {folder} --steps {2 * done}" if done else ""
         output.result(
-            f"{folder} is finished: all {done:,} steps are done. To extend it:\n  {longer}",
+            f"{folder} is finished: all {done:,} steps are done.{longer}",
             {"folder": folder, "finished": True, "timesteps": done},
             wrap=False,
         )

@@ -68,7 +68,8 @@ class LiveProgress(Callback):
             loss=nothing,
             exploration="",
         )
-        self._progress.start()
+        if timesteps:
+            self._progress.start()
 
     def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
         assert self._task is not None
