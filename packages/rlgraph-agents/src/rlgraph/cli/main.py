@@ -24,6 +24,7 @@ from rlgraph.cli import (
 from rlgraph.cli.exit_codes import ExitCode, code_of
 from rlgraph.cli.output import Terminal, output, printable
 from rlgraph.core import RLGraphError
+from rlgraph.core.registry import rlgraph_versions
 from rlgraph.spaces import SpaceError
 
 app = typer.Typer(
@@ -99,8 +100,6 @@ def _show(error: Exception) -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from rlgraph.runs.provenance import rlgraph_versions
-
         for name, version in rlgraph_versions().items():
             typer.echo(f"{name} {version}")
         raise typer.Exit

@@ -7,8 +7,10 @@ import platform
 import shlex
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+from rlgraph.core.registry import rlgraph_versions
 
 #: Third-party packages whose version can affect a run.
 THIRD_PARTIES = (
@@ -23,12 +25,6 @@ THIRD_PARTIES = (
     "box2d",
     "mujoco",
 )
-
-
-def rlgraph_versions() -> dict[str, str]:
-    """Versions of RLgraph's distributions, those that are imported."""
-    names = {dist.name or "" for dist in distributions()}  # what is left of a broken installation has none
-    return {name: version(name) for name in sorted(names) if name.startswith("rlgraph-")}
 
 
 def installed_versions() -> dict[str, str]:

@@ -19,6 +19,7 @@ from importlib.metadata import (
     EntryPoints,
     PackageNotFoundError,
     distribution,
+    distributions,
     entry_points,
     version,
 )
@@ -163,6 +164,12 @@ def _is_installed(name: str) -> bool:
     except PackageNotFoundError:
         return False
     return True
+
+
+def rlgraph_versions() -> dict[str, str]:
+    """Versions of RLgraph's distributions, those that are imported."""
+    names = {each.name or "" for each in distributions()}  # what is left of a broken installation has none
+    return {name: version(name) for name in sorted(names) if name.startswith("rlgraph-")}
 
 
 def canonical(name: str) -> str:
