@@ -8,10 +8,12 @@ one.
 Documents are tuned on seeds from 101 on; seeds 1 to 5 are reported, every one of them. They may name the wrapper in
 `badly_scaled.py`.
 
-    python tools/benchmarks/learning.py run.yaml --backend torch --results docs/agents/results/ppo_cartpole_v1.json
-    python tools/benchmarks/learning.py docs/agents/results/ppo_cartpole_v1.json --backend tf
-    python tools/benchmarks/learning.py docs/agents/results/ppo_cartpole_v1.json --learners 2 --collective gloo \
+    python tools/benchmarks/learning.py run.yaml --backend torch --results docs/agents/results/ppo_t_maze.json
+    python tools/benchmarks/learning.py docs/agents/results/ppo_t_maze.json --backend tf
+    python tools/benchmarks/learning.py run.yaml --learners 2 --collective gloo \
         --results docs/agents/results/ppo_cartpole_v1_two_learners.json
+
+`rlgraph benchmark` does this for presets.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("sphinx")
-from learning_results import RESULTS, results_markdown
+from learning_results import RESULTS, preset_markdown, results_markdown
 
 from devlib.project import ROOT
 from rlgraph.core import allow_imports
@@ -56,6 +56,15 @@ def test_a_table_has_every_seed_of_every_backend() -> None:
     group = {**measured(False, "torch", seed1=3.0), "learners": 2, "collective": "gloo"}
     text = results_markdown({"document": document, "measurements": {"torch gloo": group}})
     assert "| PyTorch 9.9, 2 learners on gloo | 3.0 | 3.0 | 3.0 |" in text
+
+
+def test_the_table_of_a_preset() -> None:
+    text = preset_markdown("ppo/CartPole-v1")
+    assert "100,000 steps, 8 environments, one thread: the mean return of the last policy" in text
+    row = next(line for line in text.splitlines() if line.startswith("| PyTorch 2.13.0 |"))
+    file = RESULTS.parents[1] / "benchmarks" / "ppo" / "CartPole-v1" / "torch-4.json"
+    assert f"| {json.loads(file.read_text())['last']['mean']:.1f} |" in row
+    assert "clip_grad_norm: 0.5" in text
 
 
 def test_there_are_results() -> None:
