@@ -69,16 +69,13 @@ def compare(
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the curves as a table.")] = None,
 ) -> None:
     """Aggregate runs: interquartile mean with its stratified bootstrap 95 % interval (Agarwal et al., 2021)."""
-    from rlgraph.runs.compare import GROUPED_BY, collect_runs
+    from rlgraph.runs.compare import GROUPED_BY, read_runs
     from rlgraph.runs.compare import compare as aggregate
-    from rlgraph.runs.recorded_run import read_run
 
     scales = dict(map(_scale, normalize or ()))
-    places = collect_runs(runs)
-    with output.status(f"{len(places)} runs"):
-        read = [read_run(folder, label) for label, folder in places]
+    with output.status("reading the runs"):
         fields = tuple(map(str, by)) if by else GROUPED_BY
-        comparison = aggregate(read, metric=metric, by=fields, normalize=scales)
+        comparison = aggregate(read_runs(runs), metric=metric, by=fields, normalize=scales)
     if picture is not None:
         _draw(comparison, picture)
     if csv_file is not None:
