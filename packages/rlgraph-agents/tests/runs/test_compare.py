@@ -8,7 +8,7 @@ import pytest
 
 from rlgraph.core import SpecError
 from rlgraph.runs.compare import collect_runs, compare, read_runs
-from rlgraph.runs.comparison_picture import _labels, draw_comparison
+from rlgraph.runs.comparison_picture import _labels, draw_comparison, styles_of
 from rlgraph.runs.configuration_differences import difference_texts
 from rlgraph.runs.recorded_run import environment_name, read_run
 
@@ -245,3 +245,12 @@ def test_labels_in_the_picture_name_agent_and_backend_where_they_differ(write):
         ["dqn, torch", "ppo, tf", "x, dqn, tf"],
         ["dqn, backend=torch", "dqn, backend=tf"],
     ]
+
+
+def test_lines_that_can_be_told_apart():
+    """One colour for an agent and one kind of line for a backend, where there are enough of them."""
+    few = styles_of(["dqn, torch", "dqn, tf", "ppo, torch"])
+    assert few["dqn, torch"]["color"] == few["dqn, tf"]["color"] != few["ppo, torch"]["color"]
+    assert few["dqn, torch"]["linestyle"] == few["ppo, torch"]["linestyle"] != few["dqn, tf"]["linestyle"]
+    many = styles_of([f"dqn, learning_rate={i}" for i in range(20)])
+    assert len({tuple(style.values()) for style in many.values()}) == 20

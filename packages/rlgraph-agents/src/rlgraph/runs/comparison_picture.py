@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,19 @@ from matplotlib.ticker import EngFormatter
 
 from rlgraph.runs.compare import AXES, Comparison, Group
 
-#: Paul Tol's "bright" scheme, which is safe for colour-blind readers. https://sronpersonalpages.nl/~pault/
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
-#: A colour and a kind of line for each group.
-STYLES: tuple[dict[str, Any], ...] = tuple(
-    {"color": colour, "linestyle": line} for line in ("-", "--", ":") for colour in COLOURS
+#: Paul Tol's "muted" scheme, which is safe for colour-blind readers. https://sronpersonalpages.nl/~pault/
+COLOURS = (
+    "#332288",
+    "#cc6677",
+    "#117733",
+    "#ddcc77",
+    "#88ccee",
+    "#882255",
+    "#44aa99",
+    "#999933",
+    "#aa4499",
 )
+LINES = ("-", "--", ":")
 COLUMNS = 3
 
 
@@ -36,7 +42,7 @@ def draw_comparison(comparison: Comparison, file: Path, each_run: bool = False) 
     for group in comparison.groups:
         panels.setdefault(group.key.get("environment", ""), []).append(group)
     labels = _labels(comparison.groups)
-    styles = dict(zip(dict.fromkeys(labels.values()), cycle(STYLES), strict=False))
+    styles = styles_of(list(dict.fromkeys(labels.values())))
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(max(7.0, 4.6 * columns), 4.3 * rows), dpi=120, layout="constrained")
@@ -64,6 +70,20 @@ def draw_comparison(comparison: Comparison, file: Path, each_run: bool = False) 
     for axes in list(grid):
         axes.set_visible(False)
     figure.savefig(file)
+
+
+def styles_of(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Label -> a colour and a kind of line; ``dqn, torch`` and ``dqn, tf`` have the same colour, if possible."""
+    parts = [label.partition(", ")[::2] for label in labels]
+    firsts, rests = (list(dict.fromkeys(each)) for each in zip(*parts, strict=True))
+    if 1 < len(firsts) <= len(COLOURS) and len(rests) <= len(LINES):
+        places = [(firsts.index(first), rests.index(rest)) for first, rest in parts]
+    else:
+        places = [(i % len(COLOURS), i // len(COLOURS) % len(LINES)) for i in range(len(labels))]
+    return {
+        label: {"color": COLOURS[i], "linestyle": LINES[j]}
+        for label, (i, j) in zip(labels, places, strict=True)
+    }
 
 
 def _draw(axes: Axes, group: Group, label: str, style: Mapping[str, Any]) -> None:

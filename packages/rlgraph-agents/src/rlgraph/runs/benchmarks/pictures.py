@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from rlgraph.runs.aggregate import bootstrap_interval
 from rlgraph.runs.benchmarks.published import published
 from rlgraph.runs.benchmarks.results import SeedResult, State
 from rlgraph.runs.compare import compare
-from rlgraph.runs.comparison_picture import STYLES, draw_comparison
+from rlgraph.runs.comparison_picture import draw_comparison, styles_of
 from rlgraph.runs.configuration_differences import configuration
 from rlgraph.runs.recorded_run import RecordedRun, environment_name
 
@@ -50,7 +49,9 @@ def draw_profiles(state: State, file: Path) -> bool:
     figure = Figure(figsize=(7.0, 4.3), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)  # needs no window system
     axes = figure.add_subplot()
-    for (label, tasks), style in zip(sorted(scores.items()), cycle(STYLES), strict=False):
+    styles = styles_of(sorted(scores))
+    for label, tasks in sorted(scores.items()):
+        style = styles[label]
         strata = [np.greater_equal(np.array(task)[:, None], TAUS) for task in tasks.values()]
         low, high = bootstrap_interval(strata, statistic=_share)
         share = np.concatenate(strata).mean(axis=0)
