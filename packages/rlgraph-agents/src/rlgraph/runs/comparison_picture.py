@@ -61,7 +61,9 @@ def draw_comparison(comparison: Comparison, file: Path, each_run: bool = False) 
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(
             loc="upper center",
-            bbox_to_anchor=(0.5, -0.14),  # below, since a band may fill the panel
+            bbox_to_anchor=(0.5, 0.0),
+            borderaxespad=4.0,  # below the axis's label, since a band may fill the panel
+            ncols=1 if len(groups) <= 6 else 2,
             frameon=False,
             fontsize="small",
             title="interquartile mean, 95 % band",
