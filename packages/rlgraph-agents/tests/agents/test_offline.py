@@ -233,6 +233,17 @@ def test_arguments_that_contradict_each_other_are_refused(arguments, message):
         agent_of("dqn", "numpy").learn(**arguments)
 
 
+def test_steps_in_a_list_are_refused_where_whole_episodes_are_needed():
+    agent = agent_of("dqn", "numpy", normalize_states=True)
+    state = CueTask.STATES.sample()
+    step = {"states": state, "actions": 0, "rewards": 1.0, "terminals": False, "next_states": state}
+    with pytest.raises(
+        InputError, match="expected the file of a data set, since normalize_states, .* given steps"
+    ):
+        agent.import_observations([step])
+    assert agent_of("dqn", "numpy").import_observations([step]) == 1
+
+
 def test_agents_that_cannot_learn_so_say_what_to_do(one_backend):
     ppo = Agent.from_spec("ppo", state_space=CueTask.STATES, action_space=ACTIONS, backend="numpy")
     with pytest.raises(
