@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import SHARED, network_for, policy_and_value_function
@@ -52,7 +52,7 @@ class ActorCritic(Algorithm):
         discount: float = 0.99,
         gae_lambda: float = 0.95,
         network_spec: NetworkSpec = None,
-        value_network_spec: NetworkSpec = None,
+        value_network_spec: NetworkSpec | Literal["shared"] = None,
         optimizer_spec: ComponentSpec = None,
         intrinsic_reward: ComponentSpec = None,
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
@@ -57,7 +57,7 @@ class IMPALA(Algorithm):
         weight_entropy: ScheduleSpec = 0.01,
         average_time_steps: bool = True,
         network_spec: NetworkSpec = None,
-        value_network_spec: NetworkSpec = None,
+        value_network_spec: NetworkSpec | Literal["shared"] = None,
         optimizer_spec: ComponentSpec = None,
     ):
         self.policy, self.value_function = policy_and_value_function(
