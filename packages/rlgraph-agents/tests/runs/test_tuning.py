@@ -54,7 +54,7 @@ def test_a_search(document, tmp_path):
     ended = []
     found = tune(document, tmp_path, 2, space=SPACE, progress=ended.append)
     assert [trial["state"] for trial in ended] == ["complete"] * 2
-    assert found.score == max(trial["score"] for trial in ended)
+    assert found.best_trial["score"] == max(trial["score"] for trial in ended)
     best = yaml.safe_load((tmp_path / "best.yaml").read_text())
     assert best == found.best and best["steps"] == 64 and best["evaluation"]["policy"] == "last"
     options = max(ended, key=lambda trial: trial["score"])["options"]
@@ -67,7 +67,7 @@ def test_a_search_is_continued(document, tmp_path, made_up):
     seen = made_up(lambda agent: 10.0 * agent["num_epochs"])
     tune(document, tmp_path, 3, space=SPACE)
     found = tune(document, tmp_path, 5, space=SPACE)
-    assert len(seen) == len(found.trials) == 5 and found.score == 20.0
+    assert len(seen) == len(found.trials) == 5 and found.best_trial["score"] == 20.0
     assert found.best["agent"]["num_epochs"] == 2
     assert (tmp_path / "importance.png").read_bytes().startswith(b"\x89PNG")
     tune(document, tmp_path, 5, space=SPACE)
@@ -95,7 +95,7 @@ def test_several_seeds_and_options_that_exclude_each_other(document, tmp_path, m
     found = tune(document, tmp_path, 5, space={"num_epochs": [0, 1]}, seeds=3)
     assert {trial["state"] for trial in found.trials if trial["options"]["num_epochs"] == 0} == {"fail"}
     assert {spec["seed"] for spec in seen} == {101, 102, 103}
-    assert found.score == 6.0
+    assert found.best_trial["score"] == 6.0
 
 
 def test_options_that_the_first_update_refuses(document, tmp_path, made_up):

@@ -99,9 +99,7 @@ class ActorCritic(Algorithm):
             records: those that the loss is of, with the fields of `evaluated`.
             time_percentage: how much of training is done, [].
         """
-        variables = self.policy.variables(trainable_only=True)
-        if self.value_function is not self.policy:
-            variables = variables + self.value_function.variables(trainable_only=True)
+        variables = self.trainable_variables(self.policy, self.value_function)
         self.optimizer.step(variables, losses["loss"], time_percentage)
         numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
         return numbers if self.intrinsic is None else numbers | self.intrinsic.step(records, time_percentage)

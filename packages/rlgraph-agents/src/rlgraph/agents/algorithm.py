@@ -79,6 +79,12 @@ class Algorithm(Component):
     def check_sequences(self, number: int) -> None:  # most algorithms learn from any number
         """Raise `SpecError` if it cannot learn from rollouts of this number of sequences, with recurrent networks."""
 
+    @staticmethod
+    def trainable_variables(*parts: Component) -> Any:
+        """Those of `parts`, of each part once; for use in API methods."""
+        first, *others = (part.variables(trainable_only=True) for part in dict.fromkeys(parts))
+        return sum(others, start=first)
+
     @property
     def recurrent_parts(self) -> list[Any]:
         """The parts whose internal states an actor carries; copies such as target networks are none of them."""

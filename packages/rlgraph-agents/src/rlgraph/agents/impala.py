@@ -91,9 +91,7 @@ class IMPALA(Algorithm):
             time_percentage,
             weights=records["weights"],
         )
-        variables = self.policy.variables(trainable_only=True)
-        if self.value_function is not self.policy:
-            variables = variables + self.value_function.variables(trainable_only=True)
+        variables = self.trainable_variables(self.policy, self.value_function)
         self.optimizer.step(variables, losses["loss"], time_percentage)
         return {name: loss for name, loss in losses.items() if name != "loss_per_item"}
 

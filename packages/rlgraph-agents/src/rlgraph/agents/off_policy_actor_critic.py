@@ -48,5 +48,4 @@ class OffPolicyActorCritic(Algorithm):
 
     def step(self, name: str, parts: Sequence[Component], loss: Any, time_percentage: Any) -> None:
         """A step of the optimizer `name` on the variables of `parts`; for use in API methods."""
-        first, *others = (part.variables(trainable_only=True) for part in parts)
-        self.optimizers[name].step(sum(others, start=first), loss, time_percentage)
+        self.optimizers[name].step(self.trainable_variables(*parts), loss, time_percentage)

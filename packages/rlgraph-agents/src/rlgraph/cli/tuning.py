@@ -66,14 +66,11 @@ def tune(
     found = search(
         document, place, trials, space=None if space is None else _read(space), seeds=seeds, progress=_say
     )
-    if found.best is None:
+    if found.best_trial is None:
         output.result(f"no trial of {place} has ended", {"folder": place, "trials": found.trials})
         return ExitCode.INTERRUPTED if found.interrupted else ExitCode.RUN_FAILED
-    best = max(
-        (trial for trial in found.trials if trial["state"] == "complete"), key=lambda trial: trial["score"]
-    )
-    text = f"best: {_line(best)}\n  rlgraph train {place / BEST}"
-    output.result(text, {"folder": place, "score": found.score, "trials": found.trials}, wrap=False)
+    text = f"best: {_line(found.best_trial)}\n  rlgraph train {place / BEST}"
+    output.result(text, {"folder": place, "score": found.best_trial["score"], "trials": found.trials}, wrap=False)
     return ExitCode.INTERRUPTED if found.interrupted else ExitCode.DONE
 
 

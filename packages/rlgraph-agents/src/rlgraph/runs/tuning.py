@@ -55,14 +55,15 @@ class Tuning:
     Attributes:
         folder: of the search; ``best.yaml`` is the best document, ``importance.png`` says which options matter.
         best: that document; None: no trial has ended.
-        score: the mean return of its last policies.
-        trials: number, options, state (``complete``, ``pruned`` or ``fail``), score, and why it failed, of each.
+        best_trial: the one of `trials` that it is from; None: no trial has ended.
+        trials: number, options, state (``complete``, ``pruned`` or ``fail``), score (the mean return of its last
+            policies), and why it failed, of each.
         interrupted: whether Ctrl-C ended it.
     """
 
     folder: Path
     best: Mapping[str, Any] | None
-    score: float
+    best_trial: Mapping[str, Any] | None
     trials: tuple[Mapping[str, Any], ...]
     interrupted: bool
 
@@ -199,14 +200,15 @@ class _Search:
         trials = tuple(_described(trial) for trial in study.get_trials())
         ended = study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))
         if not ended:
-            return Tuning(self.folder, None, math.nan, trials, self.interrupted)
-        best = self.with_options(study.best_trial.user_attrs[OPTIONS])
+            return Tuning(self.folder, None, None, trials, self.interrupted)
+        best_trial = _described(study.best_trial)
+        best = self.with_options(best_trial["options"])
         text = yaml.safe_dump(best, sort_keys=False)
-        head = f"# The best of {len(trials)} trials: {study.best_value:g} on seeds from {FIRST_SEED} on.\n"
+        head = f"# The best of {len(trials)} trials: {best_trial['score']:g} on seeds from {FIRST_SEED} on.\n"
         (self.folder / BEST).write_text(head + text, encoding="utf-8")
         if len(ended) > 1 and len({trial.value for trial in ended}) > 1:
             _draw_importance(optuna, study, self.folder / IMPORTANCE)
-        return Tuning(self.folder, best, study.best_value, trials, self.interrupted)
+        return Tuning(self.folder, best, best_trial, trials, self.interrupted)
 
 
 class _InterruptedTrial(Exception):
