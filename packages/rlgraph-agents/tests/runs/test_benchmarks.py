@@ -341,21 +341,33 @@ def test_a_page_has_what_others_published_and_pictures(document, tmp_path):
     document = {**document, "environment": "CartPole-v1", "agent": {"type": "dqn"}}
     subject = Subject("dqn/CartPole-v1", document, "numpy", False)
     other = Subject("dqn/CartPole-v1", document, "torch", False)  # without results
-    suite = Suite("poles", "Poles", "Two of them.", [(other, [1]), (subject, [1, 2])])
+    suite = Suite("poles", "Poles", "Two of them.", [(other, [1]), (subject, [1, 2, 3, 4])])
     put(
         tmp_path,
         subject,
         measured(subject, 1, 500.0, evaluations=[(30, 100.0), (60, 500.0)]),
         measured(subject, 2, 261.5, steps=40, evaluations=[(30, 90.0), (60, 300.0)]),
+        measured(subject, 3, 300.0, evaluations=[(30, 90.0), (60, 300.0)]),
+        measured(subject, 4, 300.5, evaluations=[(30, 90.0), (60, 300.0)]),
     )
     page = write_page(suite, tmp_path)
     text = page.read_text()
     assert "## CartPole-v1" in text
-    assert "| dqn/CartPole-v1 | NumPy 2.0 | 40 to 60 | 1.5 | 500.0 | 261.5 | 380.8 |  |  |" in text
-    assert "| dqn | *RL Baselines3 Zoo* | *50,000* |  |  |  | *500* |  |  |" in text
+    assert "| dqn/CartPole-v1 | NumPy 2.0 | 40 to 60 | 1.5 | 500.0 | 261.5 | 300.0 | 300.5 | 340.5 | 300.2 |  |" in text
+    assert "| dqn | *RL Baselines3 Zoo* | *50,000* |  |  |  |  |  | *500* |  |  |" in text
     assert "[CleanRL](https://" in text and "Tianshou" not in text
     for name in ("poles_curves.png", "poles_profiles.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG") and f"]({name})" in text
+
+
+def test_a_page_has_no_profile_of_less_than_four_runs(document, tmp_path):
+    subject = Subject("dqn/CartPole-v1", {**document, "environment": "CartPole-v1"}, "numpy", False)
+    suite = Suite("poles", "Poles", "One of them.", [(subject, [1, 2, 3])])
+    evaluations = [(30, 100.0), (60, 500.0)]
+    put(tmp_path, subject, *(measured(subject, seed, 400.0, evaluations=evaluations) for seed in (1, 2, 3)))
+    (tmp_path / "poles_profiles.png").write_bytes(b"of an earlier suite")
+    assert "profile" not in write_page(suite, tmp_path).read_text()
+    assert not (tmp_path / "poles_profiles.png").exists() and (tmp_path / "poles_curves.png").exists()
 
 
 def test_scores_of_profiles(subject):

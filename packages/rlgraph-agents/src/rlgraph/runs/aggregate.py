@@ -16,6 +16,8 @@ from rlgraph.core import InputError
 Array = np.ndarray
 #: Number of resamples; the ends of the interval then vary by about a hundredth of its width.
 RESAMPLES = 2000
+#: Scores of which the interquartile mean drops one at either end: fewer give no more than their mean.
+FEWEST = 4
 
 
 def interquartile_mean(scores: Array, axis: int = 0) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from rlgraph.runs.aggregate import bootstrap_interval
+from rlgraph.runs.aggregate import FEWEST, bootstrap_interval
 from rlgraph.runs.benchmarks.published import published
 from rlgraph.runs.benchmarks.results import SeedResult, State
 from rlgraph.runs.compare import compare
@@ -35,7 +35,7 @@ def draw_curves(state: State, file: Path) -> bool:
 
 
 def draw_profiles(state: State, file: Path) -> bool:
-    """Draw the share of runs that reach each score, per agent, with 95 % bands.
+    """Draw the share of runs that reach each score, per agent of `FEWEST` runs or more, with 95 % bands.
 
     Agarwal et al. (2021), https://arxiv.org/abs/2108.13264, figure 3. A score is 0 for a random policy, and 1 for a
     published one.
@@ -43,7 +43,11 @@ def draw_profiles(state: State, file: Path) -> bool:
     Returns:
         Whether there is something to draw.
     """
-    scores = _scores(_results(state))
+    scores = {
+        label: tasks
+        for label, tasks in _scores(_results(state)).items()
+        if sum(map(len, tasks.values())) >= FEWEST
+    }
     if not scores:
         return False
     figure = Figure(figsize=(7.0, 4.3), dpi=120, layout="constrained")

@@ -32,7 +32,8 @@ def write_page(suite: Suite, folder: str | Path) -> Path:
     page = folder / f"{suite.name}.md"
     for draw, name in ((draw_curves, "curves"), (draw_profiles, "profiles")):
         with storing(folder):
-            draw(state, folder / picture_name(suite, name))
+            if not draw(state, folder / picture_name(suite, name)):
+                (folder / picture_name(suite, name)).unlink(missing_ok=True)
     replace_file(page, suite_markdown(suite, state, pictures_of(suite, folder)))
     return page
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlgraph.agents.specs import parse_spec
-from rlgraph.runs.aggregate import interquartile_mean
+from rlgraph.runs.aggregate import FEWEST, interquartile_mean
 from rlgraph.runs.benchmarks.published import Score, published
 from rlgraph.runs.benchmarks.results import SeedResult, State
 from rlgraph.runs.benchmarks.suite import Subject, Suite
@@ -148,7 +148,7 @@ def _summary(row: Row) -> list[str]:
     if not len(row.means):
         return ["", "", ""]
     best = f"{row.bests.mean():.1f}" if len(row.bests) else ""
-    middle = f"{interquartile_mean(row.means):.1f}" if len(row.means) >= 4 else ""
+    middle = f"{interquartile_mean(row.means):.1f}" if len(row.means) >= FEWEST else ""
     return [f"{row.means.mean():.1f}", middle, best]
 
 
