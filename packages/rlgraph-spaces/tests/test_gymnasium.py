@@ -137,6 +137,14 @@ def test_from_errors(space, message):
     assert str(caught.value) == message
 
 
+def test_a_space_of_the_old_gym():
+    old = type("Box", (), {"__module__": "gym.spaces.box"})()
+    with pytest.raises(
+        SpaceError, match=r"expected a gymnasium space.*; take it from gymnasium\.spaces, not from the old"
+    ):
+        from_gymnasium(old)
+
+
 @pytest.mark.parametrize(
     ("space", "message"),
     [

@@ -193,10 +193,36 @@ def test_several_agents_are_refused(env):
         make_vector_env(env, 1)
 
 
-def test_environments_of_the_old_gym_are_told_what_to_change():
-    base = type("Env", (), {"__module__": "gym.core"})
-    old = type("Old", (base,), {"reset": lambda self: 0, "step": lambda self, action: (0, 0.0, False, {})})
-    with pytest.raises(
-        SpecError, match=r"environment: Old is .*old package gym.*derive it from gymnasium\.Env; reset"
-    ):
-        make_environment(old())
+class Unchanged:
+    """As written for gym before 0.26."""
+
+    def __init__(self):
+        self.observation_space, self.action_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(2)
+
+    def reset(self):
+        return 0
+
+    def step(self, action):
+        return 0, 0.0, False, {}
+
+
+OldGymEnv = type("OldGymEnv", (type("Env", (Unchanged,), {"__module__": "gym.core"}),), {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (OldGymEnv, "OldGymEnv is of the old package gym"),
+        (Unchanged, "Unchanged has an observation_space, but is no gymnasium.Env"),
+    ],
+)
+def test_environments_of_the_old_gym_are_told_what_to_change(kind, said):
+    said += r".*derive the class from gymnasium\.Env.*gymnasium\.spaces.*reset\(\*, seed.*terminated, truncated, info\)"
+    for spec in (kind(), kind, {"type": kind}, f"{__name__}:{kind.__name__}"):
+        with pytest.raises(SpecError, match=rf"^environment[a-z.]*: {said}"):
+            make_environment(spec)
+        with pytest.raises(SpecError, match=said):
+            make_vector_env(spec, 1)
+    with pytest.raises(SpecError, match=said) as error:
+        OpenAIGymEnv(kind())
+    assert ("GymV21CompatibilityV0" in str(error.value)) == (kind is OldGymEnv)

@@ -7,7 +7,13 @@ from gymnasium import spaces as gym_spaces
 
 from rlgraph.components import EnvironmentStepper, QPolicy
 from rlgraph.core.errors import SpecError
-from rlgraph.environments import EnvironmentFault, OpenAIGymEnv, SequentialVectorEnv, make_environment
+from rlgraph.environments import (
+    EnvironmentFault,
+    OpenAIGymEnv,
+    SequentialVectorEnv,
+    make_environment,
+    make_vector_env,
+)
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 
 
@@ -416,6 +422,91 @@ def test_errors_of_the_environment_itself_pass_unchanged():
     env.reset()
     with pytest.raises(ZeroDivisionError, match="inside"):
         env.step(0)
+
+
+class OldReset(Echo):
+    """Resets as the environments of gym before 0.26 do."""
+
+    def __init__(self, observation_space=None):
+        super().__init__(observation_space or gym_spaces.Box(0, 1, (2,)), gym_spaces.Discrete(2))
+
+    def reset(self):
+        return self._observe()
+
+
+class OnlyObservation(OldReset):
+    def reset(self, *, seed=None, options=None):
+        return self._observe()
+
+
+class FourValues(OldReset):
+    reset = Echo.reset
+
+    def step(self, action):
+        return self._observe(), 0.0, False, {}
+
+
+CHANGES = (
+    r"gym before 0\.26.*reset\(\*, seed=None, options=None\) returns \(observation, info\); step returns"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (OldReset, r"OldReset, step 0: expected reset\(\) to take seed and options, .*argument 'seed'"),
+        (OnlyObservation, r"OnlyObservation, step 0: expected reset\(\) to return .*, given ndarray"),
+    ],
+)
+def test_a_reset_of_the_old_gym_is_refused_when_the_environment_is_made(kind, said):
+    for make in (
+        kind,
+        lambda: gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.wrappers.TimeLimit(kind(), 5)),
+    ):
+        with pytest.raises(EnvironmentFault, match=f"{said}.*{CHANGES}"):
+            OpenAIGymEnv(make())
+        with pytest.raises(EnvironmentFault, match=f"{said}.*{CHANGES}"):
+            make_vector_env(make, 2)
+
+
+@pytest.mark.parametrize(
+    ("space", "given"),
+    [
+        (gym_spaces.Discrete(2), "int64"),
+        (gym_spaces.Box(0, 1, (3,)), "ndarray"),
+        (gym_spaces.Tuple([gym_spaces.Discrete(2)] * 2), r"\(int64, int64\)"),
+    ],
+)
+def test_observations_are_not_taken_for_a_pair(space, given):
+    with pytest.raises(EnvironmentFault, match=rf"expected reset\(\) to return .*, given {given}"):
+        OpenAIGymEnv(OnlyObservation(space))
+
+
+def test_a_reset_without_options_is_refused_where_a_wrapper_gives_them():
+    class WithoutOptions(OldReset):
+        def reset(self, seed=None):
+            return self._observe(), {}
+
+    env = OpenAIGymEnv(WithoutOptions())
+    assert env.reset(seed=1).shape == (2,)
+    env = OpenAIGymEnv(gymnasium.wrappers.TimeLimit(WithoutOptions(), 5))
+    with pytest.raises(
+        EnvironmentFault, match=r"expected reset\(\) to take seed and options.*argument 'options'"
+    ):
+        env.reset(seed=1)
+
+
+@pytest.mark.parametrize("options", [{}, {"frameskip": 2}, {"max_episode_steps": 5}])
+def test_four_values_of_a_step_are_refused_in_the_first_step(options):
+    said = r"expected step\(\) to return five values, .* given four"
+    env = OpenAIGymEnv(FourValues(), **options)
+    env.reset()
+    with pytest.raises(EnvironmentFault, match=f"^FourValues: {said}.*{CHANGES}"):
+        env.step(0)
+    env = make_vector_env({"type": "openai", "gym_env": FourValues(), **options}, 1)
+    env.reset()
+    with pytest.raises(EnvironmentFault, match=f"^FourValues, environment 0, step 1: .*{said}.*{CHANGES}"):
+        env.step(np.zeros(1, np.int64))
 
 
 def test_a_missing_dependency_is_not_an_unknown_id():

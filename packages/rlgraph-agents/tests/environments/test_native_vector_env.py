@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments import EnvironmentFault, NativeVectorEnv, SequentialVectorEnv, make_vector_env
@@ -201,3 +201,31 @@ def test_a_pool_that_steps_some_at_a_time():
         SpecError, match="expected a pool that steps all its environments at once.*batch_size out"
     ):
         NativeVectorEnv(env)
+
+
+@pytest.mark.parametrize(
+    ("reset", "said"),
+    [
+        (lambda self: 0, r"expected reset\(\) to take seed and options"),
+        (lambda self, *, seed=None, options=None: 0, r"expected reset\(\) to return \(observation, info\)"),
+    ],
+)
+def test_a_reset_of_the_old_gym(reset, said):
+    reset.__qualname__ = "Old.reset"
+    old = type("Old", (Counting,), {"reset": reset})
+    with pytest.raises(
+        EnvironmentFault, match=f"^SyncVectorEnv, step 0 of all environments: {said}.*gym before"
+    ):
+        make_vector_env(SyncVectorEnv([lambda: old(2)] * 2))
+
+
+@pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
+@pytest.mark.filterwarnings("ignore")  # of AsyncVectorEnv, about its processes
+def test_a_step_of_the_old_gym(kind):
+    old = type("Old", (Counting,), {"step": lambda self, action: (0, 0.0, False, {})})
+    env = make_vector_env(kind([lambda: old(2)] * 2))
+    env.reset()
+    said = r"step 1 of all environments: expected step\(\) to return five values, .* given four.*gym before"
+    with pytest.raises(EnvironmentFault, match=said):
+        env.step(np.zeros(2, np.int64))
+    env.terminate()

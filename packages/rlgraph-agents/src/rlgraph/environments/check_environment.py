@@ -56,7 +56,7 @@ def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: 
         Errors, warnings and notes in the order they were found. Without errors workers can use the environment.
 
     Raises:
-        SpecError: no environment can be made from `env`.
+        SpecError, EnvironmentFault: no environment can be made from `env`, see `make_environment`.
     """
     environment = make_environment(env)
     check = _Check(environment, max_steps, seed)

@@ -19,6 +19,7 @@ from rlgraph.environments.errors import fault_of
 from rlgraph.environments.gym_env import OpenAIGymEnv
 from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.native_vector_env import NativeVectorEnv, vectorised_id
+from rlgraph.environments.old_gym import explain_class
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
 from rlgraph.environments.protocol_env import ProtocolEnv, missing_methods, resembles_environment
 from rlgraph.environments.restarts import MAX_RESTARTS
@@ -111,7 +112,8 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
 
 
 def _is_environment_class(kind: type) -> bool:
-    return issubclass(kind, Environment | gymnasium.Env) or not missing_methods(kind)
+    # `_from_instance` says what an object without `terminate`, such as one of the old gym, lacks.
+    return issubclass(kind, Environment | gymnasium.Env) or set(missing_methods(kind)) <= {"terminate"}
 
 
 def _from_instance(instance: Any, path: str) -> Environment:
@@ -129,13 +131,8 @@ def _from_instance(instance: Any, path: str) -> Environment:
         return OpenAIGymEnv(instance)
     if is_dm_env(instance):
         return DmEnv(instance)
-    if any(kind.__module__.partition(".")[0] == "gym" for kind in type(instance).__mro__):
-        raise SpecError(
-            f"{type(instance).__name__} is an environment of the old package gym, which does not run with NumPy 2: "
-            "derive it from gymnasium.Env; reset(*, seed=None, options=None) returns (observation, info), and step "
-            "returns (observation, reward, terminated, truncated, info)",
-            path=path,
-        )
+    if (fault := explain_class(instance)) is not None:
+        raise SpecError(fault, path=path)
     try:
         return ProtocolEnv(instance)
     except SpecError as error:

@@ -13,6 +13,7 @@ from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.gym_masks import GymMasks, check_unmasked
 from rlgraph.environments.gym_translation import CAST_FROM, GymSpace, space_of, to_gym
 from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.old_gym import explain_error
 from rlgraph.environments.rows import Rows, row_splitter, write_row
 from rlgraph.environments.step_checks import LARGEST_REWARD, explain_number
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
@@ -115,7 +116,9 @@ class GymBatchEnv(VectorEnv):
             result = self._read(self._step(self._to_actions(actions)))
         except BaseException as error:
             raise_interruption(error)
-            raise fault_of(error, f"{self.name}, step {self._clock} of all environments") from error
+            old = explain_error(error)
+            fault = error if old is None else EnvironmentFault(old)
+            raise fault_of(fault, f"{self.name}, step {self._clock} of all environments") from error
         self._running = True
         return result
 

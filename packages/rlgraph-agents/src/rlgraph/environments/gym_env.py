@@ -22,6 +22,7 @@ from rlgraph.environments.gym_masks import (
 )
 from rlgraph.environments.gym_states import gym_state, has_known_state, set_gym_state
 from rlgraph.environments.gym_translation import from_gym, passes_unchanged, space_of, states_of, to_gym
+from rlgraph.environments.old_gym import explain_error, reset_environment
 from rlgraph.environments.step_checks import is_end, number_of
 from rlgraph.spaces import BoxSpace
 
@@ -58,6 +59,7 @@ class OpenAIGymEnv(Environment):
         SpecError: an id is not registered, an argument needs an id, a wrapper cannot be made, or the environment
             resets itself.
         SpaceError: a Gymnasium space has no counterpart.
+        EnvironmentFault: `reset` does not take a seed, or does not return an observation and a dict; masks do not fit.
     """
 
     def __init__(
@@ -111,17 +113,17 @@ class OpenAIGymEnv(Environment):
             return None, None  # none of these classes has masks
         inner = inside_gymnasium_wrappers(env)
         try:
-            first = inner.reset(seed=self._seed)
+            first = reset_environment(inner, self._seed)
             method = env.get_wrapper_attr(METHOD) if env.has_wrapper_attr(METHOD) else None
-            info = first[1]
+        except EnvironmentFault as fault:
+            raise fault_of(fault, f"{self.name}, step 0") from fault.__cause__
         except Exception:
             return None, None  # the next reset reports it
         if inner is env:
             self._seed = None
-        else:
-            first = None
         try:
-            return find_masks(self.state_space, self.action_space, info, method), first
+            masks = find_masks(self.state_space, self.action_space, first[1], method)
+            return masks, first if inner is env else None
         except EnvironmentFault as fault:
             raise fault_of(fault, f"{self.name}, step 0") from None
 
@@ -135,7 +137,7 @@ class OpenAIGymEnv(Environment):
         first, self._first = self._first, None
         if seed is not None or first is None:
             seed, self._seed = (self._seed if seed is None else seed), None
-            first = self.gym_env.reset(seed=seed)
+            first = reset_environment(self.gym_env, seed)
         observation, info = first
         self._running = True
         return self._state(observation, info)
@@ -153,7 +155,8 @@ class OpenAIGymEnv(Environment):
         """Acts once, or `frameskip` times.
 
         Raises:
-            EnvironmentFault: no reset before; an action outside the action space that Gymnasium refused.
+            EnvironmentFault: no reset before; an action outside the action space that Gymnasium refused; a step of
+                four values, as in the old gym.
         """
         if not self._running:
             raise EnvironmentFault(
@@ -168,7 +171,7 @@ class OpenAIGymEnv(Environment):
                 observation, more, terminated, truncated, info = self.gym_env.step(given)
                 reward = number_of(reward) + number_of(more)
         except Exception as error:
-            fault = self.action_space.explain(action, "action")
+            fault = explain_error(error) or self.action_space.explain(action, "action")
             if fault is None:
                 raise
             raise EnvironmentFault(f"{self.name}: {fault}") from error

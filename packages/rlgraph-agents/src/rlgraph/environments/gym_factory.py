@@ -15,6 +15,7 @@ from rlgraph.core.errors import SpecError, nearest
 from rlgraph.core.specs.imports import check_import, import_class
 from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.environments.extras import import_error, import_extra, not_importable
+from rlgraph.environments.old_gym import explain_class
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 
@@ -110,7 +111,8 @@ def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict
         )
     if not isinstance(env, gymnasium.Env):
         raise SpecError(
-            f"gym_env is a registered id, an EnvSpec or a gymnasium.Env, got {type(env).__name__}.",
+            explain_class(env)
+            or f"gym_env is a registered id, an EnvSpec or a gymnasium.Env, got {type(env).__name__}.",
             path="OpenAIGymEnv",
         )
     unused = [*kwargs, *(["render_mode"] if render_mode is not None else [])]

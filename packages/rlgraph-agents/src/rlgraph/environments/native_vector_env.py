@@ -23,6 +23,7 @@ from rlgraph.environments.gym_masks import find_masks, inside_gymnasium_wrappers
 from rlgraph.environments.gym_states import gym_vector_states, has_known_states, set_gym_vector_states
 from rlgraph.environments.gym_translation import from_gym
 from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.old_gym import reset_environment
 from rlgraph.environments.rows import Rows, map_rows, write_row
 
 GymVectorEnv = gymnasium.vector.VectorEnv[Any, Any, Any]
@@ -88,9 +89,9 @@ class NativeVectorEnv(GymBatchEnv):
         env = inside_gymnasium_wrappers(self.gym_env)
         try:
             if isinstance(env, SyncVectorEnv):
-                first = inside_gymnasium_wrappers(env.envs[0]).reset()[1]
+                first = reset_environment(inside_gymnasium_wrappers(env.envs[0]), None)[1]
             else:
-                first = each_info(env.reset()[1], self.num_environments)[0]
+                first = each_info(reset_environment(env, None)[1], self.num_environments)[0]
             self._masks = find_masks(self.state_space, self.action_space, first)
         except BaseException as error:
             raise_interruption(error)
@@ -99,8 +100,7 @@ class NativeVectorEnv(GymBatchEnv):
             self.state_space = self._masks.state_space
 
     def _reset(self, seed: int | None) -> tuple[Any, Any]:
-        observations, infos = self.gym_env.reset(seed=seed)
-        return observations, infos
+        return reset_environment(self.gym_env, seed)
 
     def _step(self, actions: Any) -> Any:
         return self.gym_env.step(actions)

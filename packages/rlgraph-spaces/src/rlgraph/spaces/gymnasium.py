@@ -80,7 +80,11 @@ def _from(space: Any, path: str, spaces: Any) -> Space:
         raise error.under(path) from None
     kind = type(space).__name__
     expected = f"a gymnasium space with a counterpart ({_KINDS})"
-    raise mismatch(path, expected, f"{space!r} (a {kind})", _HINTS.get(kind, _HINT))
+    is_old = type(space).__module__.partition(".")[0] == "gym"
+    hint = (
+        "take it from gymnasium.spaces, not from the old package gym" if is_old else _HINTS.get(kind, _HINT)
+    )
+    raise mismatch(path, expected, f"{space!r} (a {kind})", hint)
 
 
 def _dtype(space: Any) -> str:
