@@ -163,7 +163,7 @@ def test_an_algorithm_without_a_search_space(document, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "agent", ["a2c", "c51", "dqfd", "dqn", "impala", "iql", "ppo", "qr_dqn", "sac", "td3"]
+    "agent", ["a2c", "c51", "dqfd", "dqn", "impala", "iql", "ppo", "qr_dqn", "rainbow", "sac", "td3"]
 )
 def test_what_algorithms_declare(agent, document, tmp_path, made_up):
     """Every choice is an option that the agent takes."""

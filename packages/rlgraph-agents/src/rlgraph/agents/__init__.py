@@ -6,7 +6,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.apex import ApexAgent
 from rlgraph.agents.behaviour_cloning import BehaviourCloningAgent
-from rlgraph.agents.c51 import C51Agent
+from rlgraph.agents.c51 import C51Agent, RainbowAgent
 from rlgraph.agents.dqfd import DQFDAgent
 from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.experience.experience import Experience
@@ -37,6 +37,7 @@ __all__ = [
     "IQLAgent",
     "PPOAgent",
     "QRDQNAgent",
+    "RainbowAgent",
     "RandomAgent",
     "Replay",
     "Rollouts",

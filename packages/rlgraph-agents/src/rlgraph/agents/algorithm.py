@@ -73,8 +73,8 @@ class Algorithm(Component):
 
     @rlgraph_api
     def act_greedily(self, observations: Any) -> Any:
-        """The policy's best actions."""
-        return self.policy.get_deterministic_action(observations)
+        """The policy's best actions, without the noise of layers."""
+        return self.policy.get_deterministic_action({**observations, "training": False})
 
     def check_sequences(self, number: int) -> None:  # most algorithms learn from any number
         """Raise `SpecError` if it cannot learn from rollouts of this number of sequences, with recurrent networks."""

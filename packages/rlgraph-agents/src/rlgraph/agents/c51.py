@@ -1,17 +1,16 @@
-"""C51, Q-learning of distributions on fixed atoms: Bellemare et al. (2017), https://arxiv.org/abs/1707.06887.
-
-With double Q-learning, the dueling architecture, a prioritized memory, n-step returns and noisy layers it is Rainbow:
-Hessel et al. (2018), https://arxiv.org/abs/1710.02298.
-"""
+"""C51, Q-learning of distributions on fixed atoms: Bellemare et al. (2017), https://arxiv.org/abs/1707.06887."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
+from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.q_learning import QLearning, QLearningAgent
 from rlgraph.components import CategoricalDQNLoss
 from rlgraph.components.policies.return_distributions import CategoricalReturns
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Space
 
 
@@ -25,6 +24,7 @@ class C51(QLearning):
     """
 
     name = "c51"
+    search_space: ClassVar[Mapping[str, Any]] = {**QLearning.search_space, "num_atoms": [21, 51, 101]}
 
     def __init__(
         self,
@@ -43,5 +43,47 @@ class C51(QLearning):
         super().__init__(state_space, action_space, double_q=double_q, dueling_q=dueling_q, **options)
 
 
+class Rainbow(C51):
+    """C51 with other defaults, which add to it what else was known to help (Hessel et al., 2018).
+
+    They are double Q-learning, the dueling architecture, a prioritized memory, returns of three steps, and noisy layers
+    in place of random actions: https://arxiv.org/abs/1710.02298.
+
+    Args:
+        state_space, action_space, double_q, dueling_q, options: see `C51`.
+        policy_spec: its layers are noisy unless it says otherwise. Those of `network_spec` are what they are:
+            ``{"type": "noisy_dense", "units": 64}``.
+        exploration_spec: default: none besides the noise of layers.
+    """
+
+    name = "rainbow"
+    experience = Replay.of(n_step=3, memory_spec={"type": "prioritized_replay", "capacity": 10**5})
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        double_q: bool = True,
+        dueling_q: bool = True,
+        policy_spec: Mapping[str, Any] | None = None,
+        exploration_spec: ComponentSpec = None,
+        **options: Any,
+    ):
+        super().__init__(
+            state_space,
+            action_space,
+            double_q=double_q,
+            dueling_q=dueling_q,
+            policy_spec={"noisy": True, **(policy_spec or {})},
+            exploration_spec={"epsilon_spec": 0.0} if exploration_spec is None else exploration_spec,
+            **options,
+        )
+
+
 class C51Agent(QLearningAgent):
     algorithm_class = C51
+
+
+class RainbowAgent(QLearningAgent):
+    algorithm_class = Rainbow

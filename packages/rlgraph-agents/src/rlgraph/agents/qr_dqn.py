@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.agents.q_learning import QLearning, QLearningAgent
 from rlgraph.components import QuantileDQNLoss
@@ -22,6 +23,10 @@ class QRDQN(QLearning):
     """
 
     name = "qr-dqn"
+    search_space: ClassVar[Mapping[str, Any]] = {
+        **QLearning.search_space,
+        "num_quantiles": [10, 25, 50, 100, 200],
+    }
 
     def __init__(
         self,

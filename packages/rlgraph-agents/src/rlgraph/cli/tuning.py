@@ -70,7 +70,9 @@ def tune(
         output.result(f"no trial of {place} has ended", {"folder": place, "trials": found.trials})
         return ExitCode.INTERRUPTED if found.interrupted else ExitCode.RUN_FAILED
     text = f"best: {_line(found.best_trial)}\n  rlgraph train {place / BEST}"
-    output.result(text, {"folder": place, "score": found.best_trial["score"], "trials": found.trials}, wrap=False)
+    output.result(
+        text, {"folder": place, "score": found.best_trial["score"], "trials": found.trials}, wrap=False
+    )
     return ExitCode.INTERRUPTED if found.interrupted else ExitCode.DONE
 
 

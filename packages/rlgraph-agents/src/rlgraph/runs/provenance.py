@@ -24,6 +24,8 @@ THIRD_PARTIES = (
     "envpool",
     "box2d",
     "mujoco",
+    "minatar",
+    "minigrid",
 )
 
 

@@ -82,6 +82,11 @@ class TestQRDQN(OnOneBackend):
     own: ClassVar[dict[str, Any]] = {"num_quantiles": 10}
 
 
+class TestRainbow(OnOneBackend):
+    agent = "rainbow"
+    own: ClassVar[dict[str, Any]] = {"low": 0.0, "high": 2.0}
+
+
 class TestSAC(OnOneBackend):
     agent = "sac"
 

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import DuelingPolicy, QPolicy
 from rlgraph.components.policies.return_distributions import CategoricalReturns, QuantileReturns
-from rlgraph.core import SpecError
+from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
@@ -91,3 +91,32 @@ def test_noisy_heads(backend):
 def test_wrong_distributions(make, message):
     with pytest.raises(SpecError, match=message):
         make()
+
+
+class WithoutNoise(Component):
+    def __init__(self, policy):
+        super().__init__(policy)
+        self.policy = policy
+
+    @rlgraph_api
+    def act(self, states):
+        return self.policy.get_q_values_and_action({"states": states, "training": False})
+
+
+@pytest.mark.parametrize("dueling", [False, True])
+def test_without_noise_weights_are_their_means(dueling, backend):
+    """In the network, in streams and in heads."""
+    network = [{"type": "noisy_dense", "units": 4, "activation": "tanh", "sigma": 3.0}]
+    streams = {"units_state_value_stream": 2} if dueling else {}
+    policy = (DuelingPolicy if dueling else QPolicy)(network, IntBox(3), noisy=True, **streams)
+    test = ComponentTest(WithoutNoise(policy), {"states": STATES}, backend=backend)
+    w = {name.removeprefix("policy/"): value for name, value in test.read_variable_values().items()}
+    features = np.tanh(dense(X, w, "network/noisy_dense-0"))
+    if dueling:
+        value = dense(np.maximum(dense(features, w, "value-hidden"), 0), w, "value")
+        advantages = dense(np.maximum(dense(features, w, "advantages-hidden"), 0), w, "advantages")
+        values = value + advantages - advantages.mean(axis=-1, keepdims=True)
+    else:
+        values = dense(features, w, "q-values")
+    expected = {"q_values": values, "action": values.argmax(axis=-1)}
+    test.test(("act", X), expected_outputs=expected, decimals=5)

@@ -36,7 +36,7 @@ def test_descriptions():
 def test_spaces():
     box = FloatBox(shape=(2,), add_batch_rank=True)
     assert space_of(NESTED) == Dict(a=box, b=Tuple(IntBox(0, 3, add_batch_rank=True), Dict(c=box)))
-    assert space_of({"a": A, "b": None}) == Dict(a=box)
+    assert space_of({"a": A, "b": None, "training": False}) == Dict(a=box)
     assert space_of(VariableList()) == VariableList()
 
 

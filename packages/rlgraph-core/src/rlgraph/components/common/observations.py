@@ -35,6 +35,8 @@ class Observations:
             unrolled over them; its outputs are those of the items.
         after: int [T * B], with `sequences`: `states` are those that these steps led to, each one further step of a
             recurrent network.
+        training: True or False for layers that behave differently in training, such as `NoisyDense`; None: their
+            default.
     """
 
     states: Any
@@ -44,6 +46,7 @@ class Observations:
     sequence_length: Any = None
     sequences: Any = None
     after: Any = None
+    training: bool | None = None
 
     @classmethod
     def of(cls, observations: Any, where: str) -> Self:
@@ -120,7 +123,7 @@ class Observing(Component):
         """
         given = Observations.of(observations, self.scope_path)
         if not is_recurrent(self.observing_network):
-            return {"nn_outputs": self.observing_network.call(given.states)}
+            return {"nn_outputs": self.observing_network.call(given.states, training=given.training)}
         if given.sequences is not None:
             return {"nn_outputs": self._features_of_sequences(given)}
         result = self.observing_network.call_with_states(
@@ -128,7 +131,8 @@ class Observing(Component):
             given.states_of(self.states_key, self.scope_path),
             given.sequence_length,
             given.resets,
-            every_step=every_step,
+            given.training,
+            every_step,
         )
         return {
             "nn_outputs": result["output"],

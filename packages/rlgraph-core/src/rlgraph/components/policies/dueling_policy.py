@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.policies.q_policy import QPolicy
 from rlgraph.components.policies.return_distributions import ReturnDistribution
 from rlgraph.core import Component, graph_fn
@@ -63,25 +64,27 @@ class DuelingPolicy(QPolicy):
         self.advantage_heads = self.linear_heads("advantages")
         return [*self.streams, self.value_head, *self.advantage_heads.values()]
 
-    def numbers_of(self, features: Any) -> dict[str, Any]:
-        value_features = self.streams[0].call(features) if self.streams else features
-        state_values = self.value_head.call(value_features)
+    def numbers_of(self, features: Any, training: bool | None = None) -> dict[str, Any]:
+        state_values = call_layer(self.value_head, self._in_stream(0, features, training), training=training)
         return {
             path: self._combine_elements(state_values, part, path)
             if self.boxes[path].shape or self.returns
             else self._combine(state_values, part)
-            for path, part in self._advantages(features).items()
+            for path, part in self._advantages(features, training).items()
         }
 
-    def preferences_of(self, features: Any) -> Any:
+    def preferences_of(self, features: Any, training: bool | None = None) -> Any:
         """The advantages, which order actions as Q does (Wang et al., 2016, section 3); not so with distributions."""
         if self.returns is not None:
-            return self.q_values_of(features)
-        return self.as_action_values(self._advantages(features))
+            return self.q_values_of(features, training)
+        return self.as_action_values(self._advantages(features, training))
 
-    def _advantages(self, features: Any) -> dict[str, Any]:
-        features = self.streams[1].call(features) if self.streams else features
-        return self.head_outputs(self.advantage_heads, features)
+    def _advantages(self, features: Any, training: bool | None) -> dict[str, Any]:
+        return self.head_outputs(self.advantage_heads, self._in_stream(1, features, training), training)
+
+    def _in_stream(self, number: int, features: Any, training: bool | None) -> Any:
+        """The output of the hidden layer of a stream; without one the features."""
+        return call_layer(self.streams[number], features, training=training) if self.streams else features
 
     @graph_fn
     def _combine(self, ops: Any, state_values: Any, advantages: Any) -> Any:

@@ -14,6 +14,7 @@ from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.components.common.observations import Observations, Observing
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.noisy_dense import NoisyDense
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical_actions import categories, choices, mask_shapes
 from rlgraph.components.policies.return_distributions import ReturnDistribution
@@ -95,17 +96,14 @@ class QPolicy(Observing):
     def get_q_values(self, observations: Any) -> Any:
         """``{"q_values"}``, ``[B, A]`` or a container; and ``"internal_states"`` of a recurrent network."""
         features = self.features_of(observations)
-        return {
-            "q_values": self._allowed(self.q_values_of(features.pop("nn_outputs")), observations),
-            **features,
-        }
+        q_values = self.q_values_of(features.pop("nn_outputs"), self.training_of(observations))
+        return {"q_values": self._allowed(q_values, observations), **features}
 
     @rlgraph_api
     def get_q_values_and_action(self, observations: Any) -> Any:
         """``{"q_values", "action"}``, and ``"internal_states"`` of a recurrent network; the network runs once."""
-        features = self.features_of(observations)
-        q_values = self._allowed(self.q_values_of(features.pop("nn_outputs")), observations)
-        return {"q_values": q_values, "action": self._argmax(q_values), **features}
+        found = self.get_q_values(observations)
+        return {**found, "action": self._argmax(found["q_values"])}
 
     @rlgraph_api
     def get_distributions(self, observations: Any) -> Any:
@@ -114,7 +112,7 @@ class QPolicy(Observing):
         And ``"internal_states"`` of a recurrent network.
         """
         features = self.features_of(observations)
-        numbers = self.numbers_of(features.pop("nn_outputs"))
+        numbers = self.numbers_of(features.pop("nn_outputs"), self.training_of(observations))
         q_values = self._allowed(self.as_action_values(self._means_of(numbers)), observations)
         return {
             "distributions": self.action_space.unflatten_sample(numbers),
@@ -127,21 +125,25 @@ class QPolicy(Observing):
         """How many numbers the heads give for each action."""
         return 1 if self.returns is None else self.returns.size
 
-    def numbers_of(self, features: Any) -> dict[str, Any]:
-        """Action values, or the numbers of their distributions, by path; for use in API methods."""
-        return self.head_outputs(self.q_heads, features)
+    def training_of(self, observations: Any) -> bool | None:
+        """Whether noisy layers have their noise."""
+        return Observations.of(observations, self.scope_path).training
 
-    def q_values_of(self, features: Any) -> Any:
+    def numbers_of(self, features: Any, training: bool | None = None) -> dict[str, Any]:
+        """Action values, or the numbers of their distributions, by path; for use in API methods."""
+        return self.head_outputs(self.q_heads, features, training)
+
+    def q_values_of(self, features: Any, training: bool | None = None) -> Any:
         """Action values from the network's features, for use in API methods."""
-        numbers = self.numbers_of(features)
+        numbers = self.numbers_of(features, training)
         return self.as_action_values(numbers if self.returns is None else self._means_of(numbers))
 
     def _means_of(self, numbers: dict[str, Any]) -> dict[str, Any]:
         return {path: self._means(x) for path, x in numbers.items()}
 
-    def preferences_of(self, features: Any) -> Any:
+    def preferences_of(self, features: Any, training: bool | None = None) -> Any:
         """Scores that order the actions of a state as their values do, for use in API methods; default: the values."""
-        return self.q_values_of(features)
+        return self.q_values_of(features, training)
 
     def as_action_values(self, q_values: dict[str, Any]) -> Any:
         """Values by path in the structure of an action, for use in API methods; -inf for actions that do not exist."""
@@ -160,9 +162,9 @@ class QPolicy(Observing):
         numbers = ops.stack([ops.full((), int(n), "int64") for n in np.ravel(choices(self.boxes[path]))])
         return ops.arange(self.categories[path]) < ops.reshape(numbers, (*self.boxes[path].shape, 1))
 
-    def head_outputs(self, heads: dict[str, Any], features: Any) -> dict[str, Any]:
+    def head_outputs(self, heads: dict[str, Any], features: Any, training: bool | None) -> dict[str, Any]:
         """The output of each head, for use in API methods: by path, ``[B, ..., A]`` or ``[B, ..., A, N]``."""
-        outputs = {path: head.call(features) for path, head in heads.items()}
+        outputs = {path: call_layer(head, features, training=training) for path, head in heads.items()}
         return {
             path: self._split(output, path) if self.boxes[path].shape or self.returns else output
             for path, output in outputs.items()
@@ -175,8 +177,8 @@ class QPolicy(Observing):
         And ``"internal_states"`` of a recurrent network.
         """
         features = self.features_of(observations)
-        preferences = self._allowed(self.preferences_of(features.pop("nn_outputs")), observations)
-        return {"action": self._argmax(preferences), **features}
+        preferences = self.preferences_of(features.pop("nn_outputs"), self.training_of(observations))
+        return {"action": self._argmax(self._allowed(preferences, observations)), **features}
 
     def _allowed(self, preferences: Any, observations: Any) -> Any:
         """Action values, those of forbidden actions below all others; unchanged without a mask."""

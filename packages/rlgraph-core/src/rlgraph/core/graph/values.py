@@ -82,7 +82,9 @@ def describe(value: Value) -> str:
 
 
 def space_of(value: Value) -> Any:
-    """The Space of a value; lists of variables are given as they are. None in a dict is as if the key were missing.
+    """The Space of a value; lists of variables are given as they are.
+
+    None, True and False in a dict are configuration, as if the key were missing.
 
     Raises:
         ValueError: a leaf has no Space.
@@ -90,7 +92,8 @@ def space_of(value: Value) -> Any:
     if isinstance(value, TensorSpec):
         return value.to_space()
     if isinstance(value, dict):
-        return Dict({key: space_of(item) for key, item in value.items() if item is not None})
+        parts = {key: item for key, item in value.items() if not isinstance(item, bool | None)}
+        return Dict({key: space_of(item) for key, item in parts.items()})
     if _is_tuple(value):
         return Tuple(*(space_of(item) for item in value))
     return value
