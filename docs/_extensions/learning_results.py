@@ -1,14 +1,13 @@
-"""The directive ``{rlgraph-results} NAME``: what each seed reached, and the document of the runs.
+"""The directive ``{rlgraph-results} NAME``: what each seed reached.
 
-A name such as ``ppo/CartPole-v1`` is a preset's, whose results are in ``docs/benchmarks``. Other names are those of
-files in ``docs/agents/results``, which `tools/benchmarks/learning.py` wrote.
+An agent's name shows its results of all shipped suites, from ``docs/benchmarks``. Other names are those of files in
+``docs/agents/results``, which `tools/benchmarks/learning.py` wrote; they are shown with the document of their runs.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from zoo import BENCHMARKS
 
-from rlgraph.agents.presets import preset
 from rlgraph.runs.aggregate import interquartile_mean
-from rlgraph.runs.benchmarks.results import read_all, same_document
-from rlgraph.runs.benchmarks.tables import rows_of
+from rlgraph.runs.benchmarks.results import State
+from rlgraph.runs.benchmarks.suite import Subject, Suite, read_suite, suite_names
+from rlgraph.runs.benchmarks.tables import agent_markdown
 
 RESULTS = BENCHMARKS.parent / "agents" / "results"
 #: Backend, or the peer -> its title, and the package that computes.
@@ -32,15 +31,13 @@ TITLES = {
 }
 
 
-def preset_markdown(name: str, folder: Path = BENCHMARKS) -> str:
-    """The table of a preset, of the results of suites."""
-    document = preset(name).document
-    results = [r for r in read_all(folder) if r.name == name and same_document(r.document, document)]
-    rows = {
-        row.title: {seed: result.last.mean for seed, result in row.results.items() if result.last is not None}
-        for row in rows_of(results)
-    }
-    return _markdown(document, "last policy", rows)
+def suites_of_agents() -> dict[str, Suite]:
+    """Agent -> what the shipped suites measure of it."""
+    subjects: dict[str, list[tuple[Subject, Sequence[int]]]] = {}
+    for name in suite_names():
+        for subject, seeds in read_suite(name).subjects:
+            subjects.setdefault(subject.agent, []).append((subject, seeds))
+    return {agent: Suite(agent, agent, "", pairs) for agent, pairs in subjects.items()}
 
 
 def results_markdown(results: Mapping[str, Any]) -> str:
@@ -51,10 +48,7 @@ def results_markdown(results: Mapping[str, Any]) -> str:
         _title(subject, measured): {run["seed"]: run["mean"] for run in measured["runs"]}
         for subject, measured in sorted(results["measurements"].items(), reverse=True)  # torch, then tf
     }
-    return _markdown(document, "last policy" if is_last else "best policy of the evaluations", rows)
-
-
-def _markdown(document: Mapping[str, Any], policy: str, rows: Mapping[str, Mapping[int, float]]) -> str:
+    policy = "last policy" if is_last else "best policy of the evaluations"
     seeds = sorted({seed for means in rows.values() for seed in means})
     episodes = document["evaluation"]["final_episodes"]
     lines = [
@@ -88,20 +82,22 @@ def _title(subject: str, measured: Mapping[str, Any]) -> str:
 
 
 class ResultsDirective(SphinxDirective):
-    """The table of a preset or a file of results, and the document of its runs."""
+    """The table of an agent, or of a file of results with the document of its runs."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        files = sorted((BENCHMARKS / name).glob("*.json")) if "/" in name else [RESULTS / f"{name}.json"]
-        for file in files:
-            if not file.exists():
-                raise self.error(f"expected a preset or the name of a file in {RESULTS.name}, given {name!r}")
-            self.env.note_dependency(str(file))
-        if "/" in name:
-            return self.parse_text_to_nodes(preset_markdown(name))
-        return self.parse_text_to_nodes(results_markdown(json.loads(files[0].read_text(encoding="utf-8"))))
+        suite, file = suites_of_agents().get(name), RESULTS / f"{name}.json"
+        if suite is None and not file.exists():
+            raise self.error(
+                f"expected an agent of a suite or the name of a file in {RESULTS.name}, given {name!r}"
+            )
+        for used in BENCHMARKS.glob("*/**/*.json") if suite else [file]:
+            self.env.note_dependency(str(used))
+        if suite:
+            return self.parse_text_to_nodes(agent_markdown(suite, State(suite, BENCHMARKS)))
+        return self.parse_text_to_nodes(results_markdown(json.loads(file.read_text(encoding="utf-8"))))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -10,13 +10,17 @@ from typing import Any
 import pytest
 
 pytest.importorskip("sphinx")
-from learning_results import RESULTS, preset_markdown, results_markdown
+from learning_results import RESULTS, results_markdown, suites_of_agents
+from zoo import BENCHMARKS
 
 from devlib.project import ROOT
 from rlgraph.core import allow_imports
+from rlgraph.runs.benchmarks.results import State
+from rlgraph.runs.benchmarks.tables import agent_markdown, title_of
 from rlgraph.runs.configuration import check
 
 FILES = sorted(RESULTS.glob("*.json"))
+SUITES = suites_of_agents()
 IDS = [file.stem for file in FILES]
 PAGES = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "agents").glob("*.md")]
 
@@ -58,13 +62,16 @@ def test_a_table_has_every_seed_of_every_backend() -> None:
     assert "| PyTorch 9.9, 2 learners on gloo | 3.0 | 3.0 | 3.0 |" in text
 
 
-def test_the_table_of_a_preset() -> None:
-    text = preset_markdown("ppo/CartPole-v1")
-    assert "100,000 steps, 8 environments, one thread: the mean return of the last policy" in text
-    row = next(line for line in text.splitlines() if line.startswith("| PyTorch 2.13.0 |"))
-    file = RESULTS.parents[1] / "benchmarks" / "ppo" / "CartPole-v1" / "torch-4.json"
-    assert f"| {json.loads(file.read_text())['last']['mean']:.1f} |" in row
-    assert "clip_grad_norm: 0.5" in text
+@pytest.mark.parametrize("agent", SUITES)
+def test_the_page_of_an_agent_has_its_results_of_suites(agent: str) -> None:
+    page = (ROOT / "docs" / "agents" / f"{agent}.md").read_text(encoding="utf-8")
+    assert re.search(rf"^```{{rlgraph-results}} {agent}$", page, re.MULTILINE)
+    assert not (RESULTS / f"{agent}.json").exists()  # the directive would never show it
+    state = State(SUITES[agent], BENCHMARKS)
+    text = agent_markdown(SUITES[agent], state)
+    for number, (subject, _) in enumerate(SUITES[agent].subjects):
+        for result in state.results[number].values():
+            assert f"| {subject.name} | {title_of(result)} |" in text
 
 
 def test_there_are_results() -> None:

@@ -17,7 +17,7 @@ from rlgraph.runs.benchmarks.report import write_page
 from rlgraph.runs.benchmarks.results import Judged, SeedResult, State, read_result, result_file, run_place
 from rlgraph.runs.benchmarks.running import run_missing
 from rlgraph.runs.benchmarks.suite import Subject, Suite, read_suite, suite_names
-from rlgraph.runs.benchmarks.tables import suite_markdown
+from rlgraph.runs.benchmarks.tables import agent_markdown, suite_markdown
 from rlgraph.runs.run_lock import run_lock
 
 
@@ -160,6 +160,34 @@ def test_tables_show_failures_and_never_average_over_versions(suite, subject, tm
     assert "| tiny | NumPy 2.0 | 60 | 1.5 | 7.0 |  | 7.0 |  | 9.0 |" in text
     assert "| tiny | NumPy 2.1 | 60 | 1.5 |  | 1.0 | 1.0 |  |  |" in text
     assert "tiny on numpy, seed 2: step 9: it resumed." in text
+
+
+def test_the_table_of_an_agent_has_all_environments_and_every_seed(document, tmp_path):
+    """On its page; what has no result is in a sentence, and alone there is no table."""
+    pole, car = (
+        Subject(name, {**document, "environment": name, "agent": {"type": "ppo"}}, "numpy", False)
+        for name in ("CartPole-v1", "MountainCar-v0")
+    )
+    suite = Suite("ppo", "PPO", "", [(pole, range(1, 5)), (car, range(1, 2))])
+    text = agent_markdown(suite, State(suite, tmp_path))
+    assert "|" not in text and "in italics" not in text
+    assert "No result yet: CartPole-v1 on numpy, seeds 1, 2, 3, 4; MountainCar-v0 on numpy, seed 1." in text
+    put(tmp_path, pole, measured(pole, 1, 7.0), measured(pole, 2, None, error="NumericalError"))
+    put(tmp_path, pole, measured(pole, 4, 5.0, document={**pole.document, "steps": 59}))
+    text = agent_markdown(suite, State(suite, tmp_path))
+    assert "| CartPole-v1 | NumPy 2.0 | 60 | 1.5 | 7.0 failed – – | 7.0 |  |  |" in text
+    assert "| CartPole-v1 | *CleanRL* | *500,000* |  |  | *490 ± 6* |  |  |" in text
+    assert "| MountainCar-v0 |" not in text
+    assert "No result yet: CartPole-v1 on numpy, seed 3; MountainCar-v0 on numpy, seed 1." in text
+    assert "Not shown, since the document has changed: CartPole-v1 on numpy, seed 4." in text
+    assert "CartPole-v1 on numpy, seed 2: failed: NumericalError." in text
+    put(tmp_path, pole, *(measured(pole, seed, float(seed)) for seed in range(1, 5)))
+    put(tmp_path, car, measured(car, 1, -100.0))
+    text = agent_markdown(suite, State(suite, tmp_path))
+    first, *_, last = (line for line in text.splitlines() if "NumPy" in line)
+    assert first == "| CartPole-v1 | NumPy 2.0 | 60 | 1.5 | 1.0 2.0 3.0 4.0 | 2.5 | 2.5 |  |"
+    assert last == "| MountainCar-v0 | NumPy 2.0 | 60 | 1.5 | -100.0 | -100.0 |  |  |"
+    assert text.count("| run |") == 1 and "No result yet" not in text
 
 
 @pytest.mark.parametrize("content", ['{"name": "tiny"', '{"name": "tiny"}', "[]"])
@@ -353,7 +381,10 @@ def test_a_page_has_what_others_published_and_pictures(document, tmp_path):
     page = write_page(suite, tmp_path)
     text = page.read_text()
     assert "## CartPole-v1" in text
-    assert "| dqn/CartPole-v1 | NumPy 2.0 | 40 to 60 | 1.5 | 500.0 | 261.5 | 300.0 | 300.5 | 340.5 | 300.2 |  |" in text
+    assert (
+        "| dqn/CartPole-v1 | NumPy 2.0 | 40 to 60 | 1.5 | 500.0 | 261.5 | 300.0 | 300.5 | 340.5 | 300.2 |  |"
+        in text
+    )
     assert "| dqn | *RL Baselines3 Zoo* | *50,000* |  |  |  |  |  | *500* |  |  |" in text
     assert "[CleanRL](https://" in text and "Tianshou" not in text
     for name in ("poles_curves.png", "poles_profiles.png"):

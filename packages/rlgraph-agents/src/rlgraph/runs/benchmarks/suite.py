@@ -68,6 +68,11 @@ class Subject:
         """Name and backend, for people."""
         return f"{self.name} on {self.backend}"
 
+    @property
+    def agent(self) -> str:
+        """The registered name of its agent."""
+        return str(self.document["agent"]["type"])
+
     def run(self, seed: int, device: str | None = None) -> dict[str, Any]:
         """The document of the run with a seed, on a device of the backend."""
         agent = dict(self.document["agent"])

@@ -1,8 +1,8 @@
-"""The page of a suite as Markdown: every seed of every document, failures too, beside what others published."""
+"""Pages of suites and agents as Markdown: every seed of every document, failures too, beside what others published."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,8 @@ Each figure is the mean return of a seed's last policy over {episodes} new episo
 interquartile mean of four seeds or more. *Best* is the mean of the seeds' best policies of the evaluations during
 training, over as many new episodes. A seed that failed is in the table, but in no mean. *Minutes* is the mean time of a
 seed, others beside it. A run whose document has `stop_at_return` ends at the evaluation that reaches it, so that its
-evaluations choose the last policy: its *steps* are those that its seeds did."""
+evaluations choose the last policy: its *steps* are those that its seeds did. Seeds from 1 on are reported; most
+presets were tuned on seeds from 101 on, some were set by hand, and the first line of a preset's file says how."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +83,37 @@ def suite_markdown(suite: Suite, state: State, pictures: Mapping[str, str] | Non
         state: its results.
         pictures: titles and files of the pictures that the page shows.
     """
-    episodes = {_final_episodes(subject) for subject, _ in suite.subjects}
-    lines = [f"# {suite.title}", "", suite.description, ""]
-    lines += [PROTOCOL.format(episodes=" or ".join(map(str, sorted(episodes)))), ""]
+    lines = [f"# {suite.title}", "", suite.description, "", _protocol(suite), ""]
     for environment in dict.fromkeys(_environment(subject) for subject, _ in suite.subjects):
-        rows = list(_rows(suite, state, environment))
+        rows = list(_table(suite, state, [environment]))
         if rows:
             lines += [f"## {environment}", "", *rows, ""]
     for title, file in (pictures or {}).items():
         lines += [f"## {title}", "", f"![{title}]({file})", ""]
-    lines += [
-        line for text in (*_remarks(suite, state), *remaining(state), *_sources(suite)) for line in (text, "")
-    ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_notes(suite, state)])
+
+
+def agent_markdown(suite: Suite, state: State) -> str:
+    """The results of an agent for its page: one table, a column of which has all seeds.
+
+    Args:
+        suite: what is measured of the agent.
+        state: its results.
+    """
+    environments = {_environment(subject) for subject, _ in suite.subjects}
+    rows = list(_table(suite, state, environments, joined=True))
+    return "\n".join([_protocol(suite), "", *rows, "", *_notes(suite, state)])
+
+
+def _protocol(suite: Suite) -> str:
+    episodes = {_final_episodes(subject) for subject, _ in suite.subjects}
+    return PROTOCOL.format(episodes=" or ".join(map(str, sorted(episodes))))
+
+
+def _notes(suite: Suite, state: State) -> list[str]:
+    """The paragraphs below the tables."""
+    texts = (*_remarks(suite, state), *remaining(state), *_sources(suite, state))
+    return [line for text in texts for line in (text, "")]
 
 
 def _final_episodes(subject: Subject) -> int:
@@ -105,31 +124,32 @@ def _environment(subject: Subject) -> str:
     return environment_name(subject.document["environment"])
 
 
-def _rows(suite: Suite, state: State, environment: str) -> Iterator[str]:
-    """The lines of the table of an environment; none without results."""
+def _table(suite: Suite, state: State, environments: Collection[str], joined: bool = False) -> Iterator[str]:
+    """The lines of the table of environments; none without results. `joined`: the seeds share a column."""
     ours = [
-        (subject, list(seeds), rows_of(state.results[number].values()))
+        (subject, seeds, rows_of(state.results[number].values()))
         for number, (subject, seeds) in enumerate(suite.subjects)
-        if _environment(subject) == environment
+        if state.results[number] and _environment(subject) in environments
     ]
-    seeds = sorted({seed for _, numbers, rows in ours if rows for seed in numbers})
-    if not seeds:
+    if not ours:
         return
-    yield _line(["run", "by", "steps", "minutes", *map(str, seeds), "mean", "IQM", "best"])
-    yield _line(["---"] * (len(seeds) + 7))
-    compared = set()
-    for subject, _, rows in ours:
-        agent = subject.document["agent"]["type"]
-        for row in rows:
-            cells = [_cell(row.results.get(seed)) for seed in seeds]
-            yield _line([subject.name, row.title, row.steps, row.minutes, *cells, *_summary(row)])
-        if not rows or agent in compared:
-            continue
-        compared.add(agent)
+    every = sorted({seed for _, seeds, _ in ours for seed in seeds})
+    columns = ["seeds 1, 2, …"] if joined else list(map(str, every))
+    yield _line(["run", "by", "steps", "minutes", *columns, "mean", "IQM", "best"])
+    yield _line(["---"] * (len(columns) + 7))
+    for environment, agent in dict.fromkeys((_environment(subject), subject.agent) for subject, *_ in ours):
+        for subject, seeds, rows in ours:
+            if (_environment(subject), subject.agent) != (environment, agent):
+                continue
+            for row in rows:
+                cells = [_cell(row.results.get(seed)) for seed in (seeds if joined else every)]
+                if joined:
+                    cells = [" ".join(cell or "–" for cell in cells)]
+                yield _line([subject.name, row.title, row.steps, row.minutes, *cells, *_summary(row)])
         for score in published().of(environment, agent):
-            blank = [""] * (len(seeds) + 1)
-            title = published().sources[score.source].title
-            yield _line([agent, f"*{title}*", f"*{score.steps:,}*", *blank, f"*{_published(score)}*", "", ""])
+            blank = [""] * (len(columns) + 1)
+            first, title = environment if joined else agent, published().sources[score.source].title
+            yield _line([first, f"*{title}*", f"*{score.steps:,}*", *blank, f"*{_published(score)}*", "", ""])
 
 
 def _published(score: Score) -> str:
@@ -182,12 +202,13 @@ def _named(pairs: Iterable[tuple[Subject, int]]) -> str:
     )
 
 
-def _sources(suite: Suite) -> Iterator[str]:
+def _sources(suite: Suite, state: State) -> Iterator[str]:
     """What the lines of others are."""
     used = {
         score.source
-        for subject, _ in suite.subjects
-        for score in published().of(_environment(subject), subject.document["agent"]["type"])
+        for number, (subject, _) in enumerate(suite.subjects)
+        if state.results[number]
+        for score in published().of(_environment(subject), subject.agent)
     }
     texts = [
         f"[{source.title}]({source.page}) ({source.protocol})"
