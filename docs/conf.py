@@ -32,6 +32,7 @@ extensions = [
     "plain_docstrings",
     "real_output",
     "source_pages",
+    "speed",
     "zoo",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

@@ -117,6 +117,11 @@ def compare(description: str | None, comparisons: Mapping[str, Comparison]) -> N
         target = known[subject][1] if ratio else None
         rows.append(Row(subject, figure, "steps/s", ratio, target, at_least=True))
     report(f"train {options.agent}", rows, (), options.json)
+    if options.json is not None:
+        content = json.loads(options.json.read_text(encoding="utf-8"))
+        trained = {subject: found[0]["versions"] for subject, found in results.items()}
+        content |= {"agent": options.agent, "steps": steps, "trained_by": trained}
+        options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for subject, found in results.items():
         returns = ", ".join(f"{result['mean_return']:.0f}" for result in found)
         print(f"  {subject}: {found[0]['versions']}; mean return of the last 100 episodes: {returns}")
