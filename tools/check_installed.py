@@ -203,14 +203,24 @@ def agents(extras: frozenset[str]) -> None:
         env.reset(seed=1)
         env.set_state(env.get_state())
 
+    def data() -> None:
+        file = Path("data.hdf5")
+        file.touch()
+        if "data" in extras:
+            _write_data_set(file)
+        clone = ["train", "--agent", "bc", "--env", "CartPole-v1", "--backend", backend, "--steps", "0"]
+        _rlgraph(*clone, "--set", f"data.file={file}", "--set", "data.updates=1", "--folder", "cloned")
+
     grid = {"type": "minigrid", "env_id": "MiniGrid-Empty-5x5-v0"}
     optional: dict[str, Callable[[], Any]] = {
         "atari": atari,
+        "data": data,
         "box2d": lambda: make_environment("LunarLander-v3").reset(seed=1),
         "minatar": lambda: make_environment("MinAtar/Breakout-v1").reset(seed=1),
         "minigrid": lambda: make_environment(grid).reset(seed=1),
         "mujoco": lambda: make_environment("Hopper-v5").reset(seed=1),
         "envpool": lambda: make_vector_env({"type": "envpool", "task_id": "CartPole-v1"}, 2).reset(),
+        "tune": lambda: _rlgraph("tune", "run/config.yaml", "--trials", "1", "--steps", "200"),
         "video": lambda: Mp4Film(Path("film.mp4"), 30.0),
         "wandb": lambda: _rlgraph(*train, "--folder", "logged", "--set", "logging.wandb.mode=offline"),
     }
@@ -219,6 +229,20 @@ def agents(extras: frozenset[str]) -> None:
             function()
         else:
             _refused(f"rlgraph-agents[{extra}]", function)
+
+
+def _write_data_set(file: Path) -> None:
+    """One episode of CartPole in the format of Minari."""
+    import h5py
+    import numpy as np
+
+    with h5py.File(file, "w") as written:
+        episode = written.create_group("episode_0")
+        episode["observations"] = np.zeros((9, 4), np.float32)
+        episode["actions"] = np.zeros(8, np.int64)
+        episode["rewards"] = np.ones(8)
+        episode["terminations"] = np.arange(8) == 7
+        episode["truncations"] = np.zeros(8, bool)
 
 
 def dist(extras: frozenset[str]) -> None:
