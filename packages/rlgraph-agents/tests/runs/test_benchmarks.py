@@ -411,6 +411,14 @@ def test_scores_of_profiles(subject):
     assert _scores(given) == {"tiny": {"CartPole-v1": [1.0, 0.0]}, "small": {"CartPole-v1": [1.0]}}
 
 
+def test_profiles_keep_versions_of_a_backend_apart(subject):
+    _, high = published().scales["CartPole-v1"]
+    document = {**subject.document, "environment": "CartPole-v1"}
+    given = [measured(subject, 1, high, document=document)]
+    given.append(measured(subject, 2, high, document=document, versions={"numpy": "2.4"}))
+    assert _scores(given).keys() == {"tiny, NumPy 2.0", "tiny, NumPy 2.4"}
+
+
 def test_all_published_scores_have_a_source_and_a_scale():
     for environment, agents in published().scores.items():
         low, high = published().scales[environment]

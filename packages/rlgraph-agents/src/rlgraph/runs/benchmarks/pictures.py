@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from rlgraph.runs.aggregate import FEWEST, bootstrap_interval
 from rlgraph.runs.benchmarks.published import published
 from rlgraph.runs.benchmarks.results import SeedResult, State
+from rlgraph.runs.benchmarks.tables import title_of
 from rlgraph.runs.compare import compare
 from rlgraph.runs.comparison_picture import draw_comparison, styles_of
 from rlgraph.runs.configuration_differences import configuration
@@ -27,7 +28,9 @@ def draw_curves(state: State, file: Path) -> bool:
     Returns:
         Whether there is something to draw.
     """
-    runs = [_as_run(result) for result in _results(state) if result.evaluations and result.last is not None]
+    results = [result for result in _results(state) if result.evaluations and result.last is not None]
+    names = _names(results)
+    runs = [_as_run(result, names[title_of(result)]) for result in results]
     if runs:
         backend = ("backend",) if len({run.backend for run in runs}) > 1 else ()
         draw_comparison(compare(runs, by=("label", "environment", *backend)), file, each_run=True)
@@ -84,15 +87,21 @@ def _results(state: State) -> Iterable[SeedResult]:
     return [result for results in state.results.values() for result in results.values()]
 
 
+def _names(results: Iterable[SeedResult]) -> dict[str, str]:
+    """Title of a backend -> its name; the title itself if there are results of several versions of one backend."""
+    titles = {title_of(result): result.backend for result in results}
+    return titles if len(set(titles.values())) == len(titles) else dict(zip(titles, titles, strict=True))
+
+
 def _scores(results: Iterable[SeedResult]) -> dict[str, dict[str, list[float]]]:
     """Label and backend -> environment -> scores of its runs; a run that failed has that of a random policy."""
     scores: dict[str, dict[str, list[float]]] = {}
-    backends = {result.backend for result in results}
+    names = _names(results)
     for result in results:
         environment = environment_name(result.document["environment"])
         if environment in published().scales:
             low, high = published().scales[environment]
-            label = _label(result) if len(backends) == 1 else f"{_label(result)}, {result.backend}"
+            label = _label(result) if len(names) == 1 else f"{_label(result)}, {names[title_of(result)]}"
             mean = low if result.last is None else result.last.mean
             scores.setdefault(label, {}).setdefault(environment, []).append((mean - low) / (high - low))
     return scores
@@ -103,14 +112,14 @@ def _label(result: SeedResult) -> str:
     return result.name.partition("/")[0]
 
 
-def _as_run(result: SeedResult) -> RecordedRun:
+def _as_run(result: SeedResult, backend: str) -> RecordedRun:
     steps, values = np.array(result.evaluations).T
     return RecordedRun(
         folder=Path(f"{result.name} seed {result.seed}"),
         label=_label(result),
         agent=result.document["agent"]["type"],
         environment=environment_name(result.document["environment"]),
-        backend=result.backend,
+        backend=backend,
         seed=result.seed,
         steps=result.document["steps"],
         finished=True,
