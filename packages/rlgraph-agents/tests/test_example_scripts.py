@@ -9,6 +9,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[3] / "docs" / "examples" / "agents"
 #: Arguments that make a script short; the others take a number of steps.
 SHORT = {
+    "bc_cartpole": {"episodes": 2, "updates": 5},
     "dqfd_mountain_car": {"steps": 20, "updates": 5},
     "iql_pendulum": {"steps": 1200, "episodes": 2, "updates": 5},
 }

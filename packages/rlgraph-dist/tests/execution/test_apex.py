@@ -378,3 +378,23 @@ def test_a_shard_imports_no_framework():
     )
     done = subprocess.run([sys.executable, "-c", code], input=spec, capture_output=True, check=True)
     assert done.stdout.strip() == b"[]"
+
+
+@pytest.mark.slow
+def test_the_values_of_a_small_world():
+    """World, steps and figures of RLgraph 0.5's test of Ape-X on Ray."""
+    spec = {
+        **APEX,
+        "n_step": 1,
+        "discount": 0.9,
+        "network_spec": [{**LAYERS[0], "units": 16}],
+        "memory_spec": {"capacity": 2000},
+        "optimizer_spec": {"learning_rate": 0.01},
+        "update_spec": {"steps_before_update": 64, "update_interval": 5, "batch_size": 32},
+        "sync_interval": 50,
+    }
+    world = {"type": "grid_world", "world": "2x2"}
+    executor = ApexExecutor(spec, world, engine="in_process", actors=2, backend="torch", seed=1)
+    executor.execute(steps=5000)
+    values = executor.agent.call_api_method("get_q_values", np.array([0, 1]))
+    np.testing.assert_allclose(values, [[0.62, -5.0, 0.8, 0.62], [0.62, 1.0, 0.8, 0.8]], atol=0.1)

@@ -1,6 +1,7 @@
 """The scripts of the documentation, with small budgets and on actors of this process."""
 
 import json
+import re
 import runpy
 import sys
 import threading
@@ -30,6 +31,12 @@ def test_ppo_pendulum(run):
     changed = {"rollout_length": 32, "num_minibatches": 2, "execution_spec": {"threads": 1}}
     printed = run("ppo_pendulum", changed, "--actors", 2, "--steps", 256)
     assert printed.startswith("256 steps, 2 updates, mean return -")
+
+
+def test_apex_cartpole(capsys):
+    # Updates begin at 2,000 steps.
+    runpy.run_path(str(SCRIPTS / "apex_cartpole.py"))["main"](2100)
+    assert re.match(r"21\d\d steps, [1-9]\d* updates, mean return ", capsys.readouterr().out)
 
 
 @pytest.mark.slow
