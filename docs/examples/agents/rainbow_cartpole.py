@@ -9,7 +9,11 @@ from rlgraph.agents import Agent
 
 def main(steps: int = 50_000) -> None:
     agent = Agent.from_spec(
-        "rainbow", env="CartPole-v1", backend="torch", seed=1, execution_spec={"threads": 1}
+        "rainbow",
+        env="CartPole-v1",
+        backend="torch",
+        seed=1,
+        execution_spec={"threads": 1},
     )
     agent.learn(steps, progress_bar=True)
     print(f"mean return {agent.evaluate(20).mean:.1f}")
