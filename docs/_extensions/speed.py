@@ -32,9 +32,11 @@ def speed_markdown(folder: Path = RESULTS) -> str:
         ours = [f"{rows[way]['ratio']['median']:.2f}" for way in WAYS]
         sb3 = rows["sb3"]["figure"]["median"]
         lines.append(f"| {{doc}}`agents/{measured['agent']}` | {sb3:,.0f} | {' | '.join(ours)} |")
-    versions = dict.fromkeys(text for each in found for text in each["trained_by"].values())
-    machines = dict.fromkeys(each["machine"] for each in found)
-    return "\n".join([*lines, "", f"Versions: {'; '.join(versions)}. Machine: {'; '.join(machines)}.", ""])
+    versions = dict.fromkeys(
+        version for each in found for text in each["trained_by"].values() for version in text.split(", ")
+    )
+    machines = dict.fromkeys(each["machine"].partition(", load ")[0] for each in found)
+    return "\n".join([*lines, "", f"{', '.join(versions)}. {'; '.join(machines)}, beside other work.", ""])
 
 
 class SpeedDirective(SphinxDirective):
