@@ -36,7 +36,7 @@ def speed_markdown(folder: Path = RESULTS) -> str:
         version for each in found for text in each["trained_by"].values() for version in text.split(", ")
     )
     machines = dict.fromkeys(each["machine"].partition(", load ")[0] for each in found)
-    return "\n".join([*lines, "", f"{', '.join(versions)}. {'; '.join(machines)}, beside other work.", ""])
+    return "\n".join([*lines, "", f"{', '.join(versions)}. {'; '.join(machines)}.", ""])
 
 
 class SpeedDirective(SphinxDirective):

@@ -21,7 +21,7 @@ def test_the_table(tmp_path: Path) -> None:
     (tmp_path / "dqn.json").write_text(json.dumps(measured))
     table = speed_markdown(tmp_path)
     assert "| {doc}`agents/dqn` | 1,234 | 2.00 | 3.00 | 4.00 | 5.00 |" in table
-    assert "sb3 2.9, torch 2.1, rlgraph-agents 0.2. A processor, 2 cores, beside other work." in table
+    assert "sb3 2.9, torch 2.1, rlgraph-agents 0.2. A processor, 2 cores." in table
 
 
 def test_every_agent_that_stable_baselines3_has_is_measured() -> None:

@@ -509,6 +509,38 @@ def test_four_values_of_a_step_are_refused_in_the_first_step(options):
         env.step(np.zeros(1, np.int64))
 
 
+def test_errors_of_an_environment_itself_are_not_taken_for_the_old_gym():
+    """It unpacks and calls things of its own, with the same messages."""
+
+    class Simulator:
+        def reset(self):
+            pass
+
+    class Unpacks(Counting):
+        def step(self, action):
+            _a, _b, _c, _d, _e = np.zeros(4)
+
+    class Resets(Counting):
+        def reset(self, *, seed=None, options=None):
+            Simulator().reset(seed=seed)
+
+    env = OpenAIGymEnv(Unpacks())
+    env.reset()
+    with pytest.raises(ValueError, match=r"^not enough values to unpack \(expected 5, got 4\)$"):
+        env.step(0)
+    with pytest.raises(TypeError, match=r"reset\(\) got an unexpected keyword argument 'seed'$"):
+        OpenAIGymEnv(Resets()).reset()
+
+
+def test_an_info_that_is_no_dict_has_no_advice_on_the_old_gym():
+    class WithoutInfo(Counting):
+        def reset(self, *, seed=None, options=None):
+            return np.float32(0), None
+
+    with pytest.raises(EnvironmentFault, match=r"info a dict, given \(float32, NoneType\)\.$"):
+        OpenAIGymEnv(WithoutInfo())
+
+
 def test_a_missing_dependency_is_not_an_unknown_id():
     gymnasium.register("NeedsMore-v0", entry_point=_needs_more)
     try:

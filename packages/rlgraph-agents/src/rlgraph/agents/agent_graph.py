@@ -290,6 +290,8 @@ class AgentGraph(Component):
         recurrent, noisy = self.algorithm.recurrent_parts, self._noisy_parts()
         if recurrent or noisy:
             observations["internal_states"] = internal_states
+        if method == "act_greedily":
+            observations["training"] = False  # no noise of layers
         acted = getattr(self.algorithm, method)(observations, **times)
         if not isinstance(acted, dict) or "action" not in acted:
             raise AssemblyError(

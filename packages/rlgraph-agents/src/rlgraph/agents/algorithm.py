@@ -20,7 +20,7 @@ class Algorithm(Component):
 
     * ``act(observations)``, with ``time_percentage`` if it needs it: a dict with ``"action" [B, ...]``, as policies
       return it.
-    * ``act_greedily(observations)``: the same without exploration.
+    * ``act_greedily(observations)``: the same without exploration; the observations say that noisy layers have none.
     * ``update(records)``, with ``time_percentage`` and ``importance_weights`` if it needs them: a dict of numbers
       ``[]``, each of which is a metric; ``"priorities" [B]`` go back to the store, ``"loss_per_item" [B]`` to whoever
       gave the batch.
@@ -28,9 +28,9 @@ class Algorithm(Component):
     API methods that `schedule` names, or whose names begin with ``get_``, become API methods of the agent's root. Where
     the first argument is ``observations``, the root's takes ``states``.
 
-    ``observations`` is a dict with ``"states"``, and with ``"internal_states"`` of recurrent networks; policies and
-    value functions take it whole. ``records`` has ``"observations"``, ``"next_observations"`` and the fields of the
-    algorithm's kind of experience.
+    ``observations`` is a dict with ``"states"``, with ``"internal_states"`` of recurrent networks, and with
+    ``"training"``, which is False, where actions are greedy; policies and value functions take it whole. ``records``
+    has ``"observations"``, ``"next_observations"`` and the fields of the algorithm's kind of experience.
 
     Attributes:
         experience: the kind of experience that it learns from, and the options that both have.
@@ -73,8 +73,8 @@ class Algorithm(Component):
 
     @rlgraph_api
     def act_greedily(self, observations: Any) -> Any:
-        """The policy's best actions, without the noise of layers."""
-        return self.policy.get_deterministic_action({**observations, "training": False})
+        """The policy's best actions."""
+        return self.policy.get_deterministic_action(observations)
 
     def check_sequences(self, number: int) -> None:  # most algorithms learn from any number
         """Raise `SpecError` if it cannot learn from rollouts of this number of sequences, with recurrent networks."""

@@ -44,15 +44,15 @@ class C51(QLearning):
 
 
 class Rainbow(C51):
-    """C51 with other defaults, which add to it what else was known to help (Hessel et al., 2018).
+    """C51 with other defaults, which combine it with five more extensions of DQN (Hessel et al., 2018).
 
     They are double Q-learning, the dueling architecture, a prioritized memory, returns of three steps, and noisy layers
     in place of random actions: https://arxiv.org/abs/1710.02298.
 
     Args:
         state_space, action_space, double_q, dueling_q, options: see `C51`.
-        policy_spec: its layers are noisy unless it says otherwise. Those of `network_spec` are what they are:
-            ``{"type": "noisy_dense", "units": 64}``.
+        policy_spec: its layers are noisy unless it says otherwise. Layers of `network_spec` are noisy only if they are
+            ``noisy_dense``.
         exploration_spec: default: none besides the noise of layers.
     """
 

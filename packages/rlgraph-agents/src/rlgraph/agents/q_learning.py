@@ -84,16 +84,13 @@ class QLearning(Algorithm):
 
     @rlgraph_api
     def act(self, observations: Any, time_percentage: Any) -> Any:
-        greedy = self._greedy(observations)
+        greedy = self.act_greedily(observations)
         explored = greedy["action" if self.exploration.explores == "actions" else "q_values"]
         action = self.exploration.get_action(explored, time_percentage, observations=observations)
         return {"action": action, "q_values": greedy["q_values"]}
 
     @rlgraph_api
     def act_greedily(self, observations: Any) -> Any:
-        return self._greedy({**observations, "training": False})
-
-    def _greedy(self, observations: Any) -> dict[str, Any]:
         greedy = self.policy.get_deterministic_action(observations)
         return {"action": greedy["action"], "q_values": self.get_q_values(observations)}
 

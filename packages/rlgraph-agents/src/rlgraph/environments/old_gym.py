@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,11 +32,19 @@ def explain_class(environment: Any) -> str | None:
 
 def explain_error(error: BaseException) -> str | None:
     """The fault of an environment whose `reset` or `step` led to `error`, if it has gym's form; else None."""
+    if not _is_of_caller(error):
+        return None
     if isinstance(error, TypeError) and _REFUSED_ARGUMENT.search(str(error)):
         return f"expected reset() to take seed and options, got {last_line(error)}. {_HINT}"
     if isinstance(error, ValueError) and "(expected 5, got 4)" in str(error):
         return f"expected step() to return five values, as Gymnasium does, given four. {_HINT}"
     return None
+
+
+def _is_of_caller(error: BaseException) -> bool:
+    """Whether what called the environment raised it, and not the environment's own code."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(frames) and frames[-1].f_globals["__name__"].partition(".")[0] in ("rlgraph", "gymnasium")
 
 
 def reset_environment(env: Any, seed: int | None) -> tuple[Any, Mapping[str, Any]]:
@@ -55,6 +64,7 @@ def reset_environment(env: Any, seed: int | None) -> tuple[Any, Mapping[str, Any
         return result[0], result[1]
     names = [type(value).__name__ for value in result] if is_pair else []
     given = f"({', '.join(names)})" if is_pair else type(result).__name__
+    hint = "" if is_pair else f" {_HINT}"
     raise EnvironmentFault(
-        f"expected reset() to return (observation, info), info a dict, given {given}. {_HINT}"
+        f"expected reset() to return (observation, info), info a dict, given {given}.{hint}"
     )

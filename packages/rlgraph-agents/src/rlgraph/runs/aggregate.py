@@ -16,7 +16,7 @@ from rlgraph.core import InputError
 Array = np.ndarray
 #: Number of resamples; the ends of the interval then vary by about a hundredth of its width.
 RESAMPLES = 2000
-#: Scores of which the interquartile mean drops one at either end: fewer give no more than their mean.
+#: The smallest number of scores of which the interquartile mean drops any.
 FEWEST = 4
 
 

@@ -33,6 +33,32 @@ def test_they_combine(kind):
     assert any(name.endswith("weights_sigma") for name in learned)
 
 
+NOISY = {"type": "noisy_dense", "units": 8, "activation": "relu", "sigma": 3.0}
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        [NOISY],
+        [{"type": "repeater_stack", "sub_component": NOISY, "repeats": 2}],
+        [NOISY, {"type": "lstm", "units": 4}],
+    ],
+    ids=["dense", "stack", "recurrent"],
+)
+def test_greedy_values_have_no_noise_in_any_layer(layers):
+    agent = made(type="dqn", network_spec=layers, update_spec={"do_updates": False})
+    states = np.ones((2, 4), np.float32)
+
+    def values(use_exploration):
+        actor = agent.new_actor(2)
+        for _ in range(2):  # the second step depends on what a recurrent layer remembers
+            _, extras = actor.act_with_extras(actor.see(states), use_exploration)
+        return extras["q_values"]
+
+    assert np.array_equal(values(False), values(False))
+    assert not np.array_equal(values(True), values(True))
+
+
 def test_noise_explores_and_greedy_actions_have_none():
     agent = made(type="rainbow", low=0.0, high=100.0)
     state = np.zeros(4, np.float32)
@@ -54,3 +80,5 @@ def test_rainbow_is_c51_with_these_defaults():
 def test_a_rainbow_without_noise():
     agent = made(type="rainbow", policy_spec={"noisy": False}, exploration_spec={"epsilon_spec": 1.0})
     assert not any("sigma" in name for name in agent.get_weights())
+    state = np.zeros(4, np.float32)
+    assert len({int(agent.get_actions(state)) for _ in range(30)}) == 2

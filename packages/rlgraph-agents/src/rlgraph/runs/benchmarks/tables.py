@@ -22,8 +22,8 @@ Each figure is the mean return of a seed's last policy over {episodes} new episo
 interquartile mean of four seeds or more. *Best* is the mean of the seeds' best policies of the evaluations during
 training, over as many new episodes. A seed that failed is in the table, but in no mean. *Minutes* is the mean time of a
 seed, others beside it. A run whose document has `stop_at_return` ends at the evaluation that reaches it, so that its
-evaluations choose the last policy: its *steps* are those that its seeds did. Seeds from 1 on are reported; most
-presets were tuned on seeds from 101 on, some were set by hand, and the first line of a preset's file says how."""
+evaluations choose the last policy: its *steps* are those that its seeds did. Presets are tuned on seeds from 101 on, or
+set by hand, and seeds from 1 on are reported; the first line of a preset's file says what was done, exceptions too."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def agent_markdown(suite: Suite, state: State) -> str:
     """
     environments = {_environment(subject) for subject, _ in suite.subjects}
     rows = list(_table(suite, state, environments, joined=True))
-    return "\n".join([_protocol(suite), "", *rows, "", *_notes(suite, state)])
+    table = [_protocol(suite), "", *rows, ""] if rows else []
+    return "\n".join([*table, *_notes(suite, state)])
 
 
 def _protocol(suite: Suite) -> str:

@@ -35,8 +35,8 @@ class Observations:
             unrolled over them; its outputs are those of the items.
         after: int [T * B], with `sequences`: `states` are those that these steps led to, each one further step of a
             recurrent network.
-        training: True or False for layers that behave differently in training, such as `NoisyDense`; None: their
-            default.
+        training: True or False for layers that behave differently in training, such as `NoisyDense`, in the network
+            and in heads of action values; None: their default. Layers of an action adapter have their default.
     """
 
     states: Any
@@ -146,16 +146,21 @@ class Observing(Component):
             self.states_key, self.scope_path
         )
         if "burn_in" in steps:
-            states = self._without_gradient(self._unrolled(steps["burn_in"], states, None)["internal_states"])
-        result = self._unrolled(steps, states, every_step=True)
+            after = self._unrolled(steps["burn_in"], states, given.training, None)
+            states = self._without_gradient(after["internal_states"])
+        result = self._unrolled(steps, states, given.training, True)
         if given.after is None:
             return self._as_items(result["output"])
         states = self._items_at(result["internal_states"], given.after)
-        return self.observing_network.call_with_states(given.states, states)["output"]
+        return self.observing_network.call_with_states(given.states, states, training=given.training)[
+            "output"
+        ]
 
-    def _unrolled(self, steps: Mapping[str, Any], states: Any, every_step: bool | None) -> Any:
+    def _unrolled(
+        self, steps: Mapping[str, Any], states: Any, training: bool | None, every_step: bool | None
+    ) -> Any:
         inputs, resets = self._as_steps(steps["states"], steps["resets"]), self._time_first(steps["resets"])
-        return self.observing_network.call_with_states(inputs, states, None, resets, every_step=every_step)
+        return self.observing_network.call_with_states(inputs, states, None, resets, training, every_step)
 
     @graph_fn(flatten_ops={"items"}, split_ops=True)
     def _as_steps(self, ops: Any, items: Any, resets: Any) -> Any:

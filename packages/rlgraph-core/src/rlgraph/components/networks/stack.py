@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlgraph.components.common.time_folding import TimeFolding
-from rlgraph.components.networks.layer_chain import check_state_keys, run_layers, states_space
+from rlgraph.components.networks.layer_chain import call_layer, check_state_keys, run_layers, states_space
 from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import Dict
@@ -98,18 +98,23 @@ class Stack(TimeFolding):
             return self._carrying(method)
 
         def wired(self: Stack, *args: Any, **kwargs: Any) -> Any:
-            given = (*args, *kwargs.values())
-            values = tuple(self._folded(x) for x in given) if method.fold_time_rank else given
+            arguments = signature.bind(self, *args, **kwargs).arguments
+            training = arguments.pop("training", None)
+            _, *given = arguments.values()
+            values = tuple(self._folded(x) for x in given) if method.fold_time_rank else tuple(given)
             for component in self.stacked:
-                result = getattr(component, method.called)(*values)
+                if method.called == "call":
+                    result = call_layer(component, *values, training=training)
+                else:
+                    result = getattr(component, method.called)(*values)
                 values = result if isinstance(result, tuple) else (result,)
             if method.unfold_time_rank:
                 values = tuple(self._unfold_time(x, given[0]) for x in values)
             return values if len(values) != 1 else values[0]
 
         # The signature of the first component, since the stack may be a root, whose arguments have names.
-        first = self.stacked[0].api_methods()[method.called]
-        wired.__signature__ = inspect.signature(first)  # type: ignore[attr-defined]
+        signature = inspect.signature(self.stacked[0].api_methods()[method.called])
+        wired.__signature__ = signature  # type: ignore[attr-defined]
         wired.__doc__ = f"`{method.called}` of every component, in sequence."
         return wired
 

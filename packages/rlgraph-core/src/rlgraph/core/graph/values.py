@@ -84,7 +84,7 @@ def describe(value: Value) -> str:
 def space_of(value: Value) -> Any:
     """The Space of a value; lists of variables are given as they are.
 
-    None, True and False in a dict are configuration, as if the key were missing.
+    None, True and False in a dict are configuration: such a key is not in the Space, but in what the function is given.
 
     Raises:
         ValueError: a leaf has no Space.
