@@ -20,7 +20,7 @@ from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
 from rlgraph.runs.run_state import RunState, read_state
 from rlgraph.runs.state_json import to_json
 
-#: Checkpoint of the best policy, of the end of training, and of a non-finite number. The last one is for inspection: it
+#: Checkpoint of the best policy, of the end of training, and of a non-finite number. The last one is for inspection; it
 #: is read only if named, and only it may hold weights that are not finite.
 BEST, LAST, FAILED = "best", "last", "failed"
 #: The key of the state of a run in a checkpoint's facts.
