@@ -50,7 +50,8 @@ class Rainbow(C51):
     in place of random actions: https://arxiv.org/abs/1710.02298.
 
     Args:
-        state_space, action_space, double_q, dueling_q, options: see `C51`.
+        state_space, action_space, options: see `C51`.
+        double_q, dueling_q: see `QLearning`; the paper has both.
         policy_spec: its layers are noisy unless it says otherwise. Layers of `network_spec` are noisy only if they are
             ``noisy_dense``.
         exploration_spec: default: none besides the noise of layers.
