@@ -203,10 +203,12 @@ def agents(extras: frozenset[str]) -> None:
         env.reset(seed=1)
         env.set_state(env.get_state())
 
+    present = extras | ({"data"} if _exists("h5py") else set())  # Keras brings h5py, too
+
     def data() -> None:
         file = Path("data.hdf5")
         file.touch()
-        if "data" in extras:
+        if "data" in present:
             _write_data_set(file)
         clone = ["train", "--agent", "bc", "--env", "CartPole-v1", "--backend", backend, "--steps", "0"]
         _rlgraph(*clone, "--set", f"data.file={file}", "--set", "data.updates=1", "--folder", "cloned")
@@ -220,12 +222,12 @@ def agents(extras: frozenset[str]) -> None:
         "minigrid": lambda: make_environment(grid).reset(seed=1),
         "mujoco": lambda: make_environment("Hopper-v5").reset(seed=1),
         "envpool": lambda: make_vector_env({"type": "envpool", "task_id": "CartPole-v1"}, 2).reset(),
-        "tune": lambda: _rlgraph("tune", "run/config.yaml", "--trials", "1", "--steps", "200"),
+        "tune": lambda: _rlgraph("tune", "--agent", "dqn", *train[1:-1], "--trials", "1"),
         "video": lambda: Mp4Film(Path("film.mp4"), 30.0),
         "wandb": lambda: _rlgraph(*train, "--folder", "logged", "--set", "logging.wandb.mode=offline"),
     }
     for extra, function in optional.items():
-        if extra in extras:
+        if extra in present:
             function()
         else:
             _refused(f"rlgraph-agents[{extra}]", function)
