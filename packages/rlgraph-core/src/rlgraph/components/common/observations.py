@@ -152,9 +152,8 @@ class Observing(Component):
         if given.after is None:
             return self._as_items(result["output"])
         states = self._items_at(result["internal_states"], given.after)
-        return self.observing_network.call_with_states(given.states, states, training=given.training)[
-            "output"
-        ]
+        result = self.observing_network.call_with_states(given.states, states, training=given.training)
+        return result["output"]
 
     def _unrolled(
         self, steps: Mapping[str, Any], states: Any, training: bool | None, every_step: bool | None
