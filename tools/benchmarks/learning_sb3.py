@@ -15,6 +15,7 @@ import argparse
 import importlib.metadata
 import json
 import platform
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 import yaml
+from measure import machine
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -31,7 +33,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 ROOT = Path(__file__).resolve().parents[2]
 PRESETS = ROOT / "packages/rlgraph-agents/src/rlgraph/agents/presets"
-PACKAGES = ("stable-baselines3", "torch", "gymnasium", "numpy")
+PACKAGES = ("stable-baselines3", "torch", "gymnasium", "mujoco", "numpy")
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 EPISODES = 100
 
@@ -127,6 +129,13 @@ def measure(document: dict[str, Any], seed: int) -> dict[str, Any]:
     }
 
 
+def provenance() -> dict[str, str]:
+    revision = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return {"revision": revision.stdout.strip(), "machine": machine()}
+
+
 def seed_of(run: dict[str, Any]) -> int:
     return int(run["seed"])
 
@@ -149,7 +158,7 @@ def main() -> None:
     earlier = known.pop("runs", [])
     runs = {run["seed"]: run for run in earlier} if known == head else {}
     for seed in given.seeds:
-        runs[seed] = measure(document, seed)
+        runs[seed] = measure(document, seed) | provenance()
         print(given.preset, runs[seed], flush=True)
         file.write_text(json.dumps({**head, "runs": sorted(runs.values(), key=seed_of)}, indent=2) + "\n")
 
