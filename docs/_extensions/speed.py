@@ -14,9 +14,9 @@ RESULTS = Path(__file__).parents[1] / "results" / "speed"
 #: Subject of the benchmark -> its column.
 WAYS = {
     "rlgraph torch": "PyTorch",
-    "rlgraph torch compiled": "compiled",
+    "rlgraph torch compiled": "PyTorch, compiled",
     "rlgraph tf": "TensorFlow",
-    "rlgraph tf compiled": "compiled",
+    "rlgraph tf compiled": "TensorFlow, compiled",
 }
 
 

@@ -163,13 +163,14 @@ def test_an_algorithm_without_a_search_space(document, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "agent", ["a2c", "c51", "dqfd", "dqn", "impala", "iql", "ppo", "qr_dqn", "rainbow", "sac", "td3"]
+    "agent", ["a2c", "bc", "c51", "dqfd", "dqn", "impala", "iql", "ppo", "qr_dqn", "rainbow", "sac", "td3"]
 )
 def test_what_algorithms_declare(agent, document, tmp_path, made_up):
     """Every choice is an option that the agent takes."""
     seen = made_up(lambda agent: 1.0)
     environment = "Pendulum-v1" if agent in ("sac", "td3") else "CartPole-v1"
-    found = tune({**document, "agent": {"type": agent}, "environment": environment}, tmp_path, 3)
+    changes = {"steps": 0, "data": {"file": "shown.npz"}} if agent == "bc" else {}
+    found = tune({**document, "agent": {"type": agent}, "environment": environment, **changes}, tmp_path, 3)
     assert seen and "complete" in {trial["state"] for trial in found.trials}
 
 

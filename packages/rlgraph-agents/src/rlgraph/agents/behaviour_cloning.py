@@ -6,7 +6,7 @@ https://proceedings.neurips.cc/paper/1988/hash/812b4ba287f5ee0bc9d43bbf5bbe87fb-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
@@ -30,6 +30,10 @@ class BehaviourCloning(Algorithm):
     """
 
     experience = Demonstrations.of(memory_spec={"capacity": 10**5})
+    search_space: ClassVar[Mapping[str, Any]] = {
+        "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
+        "update_spec.batch_size": [32, 64, 128, 256],
+    }
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.agents.experience.replay_with_demonstrations import ReplayWithDemonstrations
 from rlgraph.agents.q_learning import QLearning, QLearningAgent
@@ -30,6 +30,11 @@ class DQFD(QLearning):
     """
 
     experience = ReplayWithDemonstrations.of(memory_spec={"capacity": 10**5})
+    search_space: ClassVar[Mapping[str, Any]] = {
+        **QLearning.search_space,
+        "expert_margin": [0.1, 0.4, 0.8],
+        "supervised_weight": [0.1, 1.0, 10.0],
+    }
 
     def __init__(
         self,
