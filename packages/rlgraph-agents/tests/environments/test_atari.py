@@ -15,6 +15,7 @@ from rlgraph.environments import (  # noqa: E402
     make_environment,
 )
 from rlgraph.environments.area_resize import AreaResize  # noqa: E402
+from rlgraph.environments.stepped_env import make_stepped  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +100,7 @@ def test_pong_equals_the_console_driven_by_hand():
         state, reward, terminated, truncated, info = env.step(action)
         np.testing.assert_array_equal(state, np.stack(pictures, -1))
         assert (reward, terminated, truncated) == (float(np.sign(sum(points))), False, False)
-        assert info == {"lives": 0}
+        assert info["lives"] == 0
         score += sum(points)
     assert score <= -3  # random play loses points: rewards have been compared
 
@@ -118,11 +119,10 @@ def test_a_whole_game_of_pong_tells_its_score():
     env.reset(seed=2)
     total, steps, outcome = 0.0, 0, (None, 0.0, False, False, {})
     while not outcome[2]:
-        assert "episode_return" not in outcome[4]
         outcome = env.step(2 + steps // 10 % 2)
         total, steps = total + outcome[1], steps + 1
+        assert outcome[4] == {"lives": 0, "episode_return": total, "episode_length": steps}
     assert outcome[3] is False
-    assert outcome[4] == {"lives": 0, "episode_return": total, "episode_length": steps}
     assert -21 <= total <= -15
     with pytest.raises(EnvironmentFault, match="ALE/Pong: the episode is over"):
         env.step(0)
@@ -150,6 +150,23 @@ def test_a_lost_life_ends_an_episode_but_not_the_game():
         if terminated:
             break
     assert info["lives"] == 0 and info["episode_length"] == steps
+
+
+@pytest.mark.parametrize("episodic_life", [False, True])
+def test_a_limit_of_steps_ends_the_game(episodic_life):
+    env = make_stepped({"type": "atari", "game": "Pong", "episodic_life": episodic_life}, 1, 60)
+    first = env.reset(seed=1)
+    for _ in range(2):
+        score = 0.0
+        for _ in range(60):
+            state, reward, terminated, truncated, info = env.step(0)
+            score += reward  # Pong has no points beyond one
+        assert (terminated, truncated) == (False, True)
+        assert info == {"lives": 0, "episode_return": score, "episode_length": 60}
+        assert score < 0.0
+        state = env.reset()
+        # The scores on top of the screen are 0 again; the ball and paddles are at the same places.
+        assert np.abs(state[:10].astype(int) - first[:10]).max() == 0
 
 
 def test_points_beyond_one_are_clipped_and_counted():
@@ -222,7 +239,7 @@ def test_frames_of_a_game_are_limited():
     env = AtariEnv("Pong", max_episode_frames=103, **PLAIN)
     env.reset(seed=1)
     ends = [env.step(0)[2:] for _ in range(26)]
-    assert ends[-2] == (False, False, {"lives": 0})
+    assert ends[-2] == (False, False, {"lives": 0, "episode_return": 0.0, "episode_length": 25})
     assert ends[-1][:2] == (False, True) and ends[-1][2]["episode_length"] == 26
     assert env.reset().shape == (84, 84, 4)
 

@@ -64,6 +64,13 @@ def test_minatar_by_its_ids():
     assert env.action_space.num_categories == 3  # the smallest set of actions; -v0 has all six
     game = env.gym_env.unwrapped.game
     assert game.sticky_action_prob == 0.1
-    first = [env.reset(seed=2), *(env.step(1)[0] for _ in range(5))]
-    again = [env.reset(seed=2), *(env.step(1)[0] for _ in range(5))]
-    np.testing.assert_array_equal(first, again)
+
+
+def test_an_episode_of_minatar_knows_nothing_of_the_one_before():
+    """Sticky actions repeat the last one, with probability 0.1: of 60 first actions some are repetitions."""
+    used, new = make_environment("MinAtar/Breakout-v1"), make_environment("MinAtar/Breakout-v1")
+    for seed in range(60):
+        first = [used.reset(seed=seed), *(used.step(1)[0] for _ in range(3))]
+        again = [new.reset(seed=seed), *(new.step(1)[0] for _ in range(3))]
+        np.testing.assert_array_equal(first, again)
+        used.step(2)

@@ -26,8 +26,8 @@ class AtariEnv(Environment):
     is `sticky_actions=0.25, max_num_noops=0, episodic_life=False, fire_reset=False, full_action_space=True`.
 
     **Statistics of the game.** Rewards may be clipped and a lost life may end an episode, so `info` reports the game:
-    `lives` in every step; `episode_return` (the unclipped score) and `episode_length` (steps) in the step that ends
-    the game; `episode_return: None` in a step that ends an episode while the game continues.
+    `lives`, and what it has reached so far, `episode_return` (the unclipped score) and `episode_length` (steps);
+    `episode_return: None` in a step that ends an episode while the game continues.
 
     Args:
         game: a name in any spelling ("Pong", "space_invaders"), or an id of Gymnasium ("ALE/Pong-v5"), of which
@@ -104,12 +104,12 @@ class AtariEnv(Environment):
     def reset(self, seed: int | None = None) -> Array:
         """Begins a game; after a lost life with `episodic_life` continues the running one.
 
-        A seed always begins a new game.
+        A seed, and a reset before the end of an episode, begin a new game.
         """
         if seed is not None:
             self._rng = np.random.default_rng(seed)
             self._ale.restoreState(self._switched_on)
-        if seed is not None or not self._in_game:
+        if seed is not None or self._running or not self._in_game:
             self._begin()
         else:
             self._hold(0)  # one step without action, as after a start
@@ -147,11 +147,13 @@ class AtariEnv(Environment):
         self._length += 1
         ale, lives = self._ale, self._ale.lives()
         over, truncated = ale.game_over(with_truncation=False), ale.game_truncated()
-        info: dict[str, Any] = {"lives": lives}
+        info = {"lives": lives, "episode_return": self._score, "episode_length": self._length}
         terminated = over or (self.episodic_life and lives < self._lives)
         self._lives = lives
         if terminated or truncated:
-            self._end(info, over or truncated)
+            self._running, self._in_game = False, not (over or truncated)
+            if self._in_game:
+                info["episode_return"] = None
         reward = float((score > 0) - (score < 0)) if self.clip_rewards else score
         return self._shown(), reward, terminated, truncated, info
 
@@ -222,13 +224,6 @@ class AtariEnv(Environment):
         self._resize(self._screen, state[..., -1])
         self._state = state
         return state
-
-    def _end(self, info: dict[str, Any], game_is_over: bool) -> None:
-        self._running, self._in_game = False, not game_is_over
-        if game_is_over:
-            info["episode_return"], info["episode_length"] = self._score, self._length
-        else:
-            info["episode_return"] = None
 
 
 def _at_least(least: int, **numbers: int) -> None:

@@ -50,7 +50,8 @@ class Environment(ABC):
         Episodes and rewards for learning may differ from those of the task (Atari: a lost life, clipped rewards).
         Such an environment reports the task's in `info`: `episode_return` and `episode_length` in the step that
         ends an episode of the task, `episode_return: None` in a step that ends only an episode for learning.
-        Workers use them for their statistics.
+        Workers use them for their statistics. An environment whose episodes a worker may end, with its limit of
+        steps, reports them in every step.
         """
 
     def unchecked_step(self) -> StepFunction:

@@ -105,6 +105,8 @@ class OpenAIGymEnv(Environment):
         self._untranslated = plain and self.frameskip == 1 and self._masks is None
         self._kind = self.state_space.numpy_dtype.kind if isinstance(self.state_space, BoxSpace) else ""
         self._running = False
+        is_minatar = type(made.unwrapped).__module__ == "minatar.gym"
+        self._minatar = made.unwrapped.game if is_minatar else None
 
     def _looked_for_masks(self) -> tuple[GymMasks | None, Any]:
         """The masks, if it has any, and the result of the reset that showed them."""
@@ -138,6 +140,10 @@ class OpenAIGymEnv(Environment):
         if seed is not None or first is None:
             seed, self._seed = (self._seed if seed is None else seed), None
             first = reset_environment(self.gym_env, seed)
+        if (
+            self._minatar is not None
+        ):  # it would repeat the last action of the episode before, even with a seed
+            self._minatar.last_action = 0
         observation, info = first
         self._running = True
         return self._state(observation, info)
