@@ -167,6 +167,26 @@ def test_nothing_is_unpickled_and_no_link_is_followed(tmp_path):
             read(tmp_path / f"{name}.h5")
 
 
+def test_arrays_that_were_declared_and_never_written(tmp_path):
+    """5 kB of a file would be 60 GB of memory."""
+    with h5py.File(write(tmp_path / "a.h5", episode(rewards=None)), "a") as opened:
+        shape, chunks = (15_000_000_000,), (1_000_000,)
+        opened.create_dataset("episode_0/rewards", shape, "f4", chunks=chunks, compression="gzip")
+    with pytest.raises(
+        InputError, match=r"rewards: expected an array that is stored, .* 60,000,000,000 bytes"
+    ):
+        read(tmp_path / "a.h5")
+
+
+def test_arrays_that_compress_well(tmp_path):
+    steps = 400_000
+    with h5py.File(write(tmp_path / "a.h5", episode(steps, rewards=None)), "a") as opened:
+        rewards = np.zeros(steps)
+        stored = opened.create_dataset("episode_0/rewards", data=rewards, chunks=(steps,), compression=9)
+        assert stored.id.get_storage_size() * 1000 < rewards.nbytes
+    assert not read(tmp_path / "a.h5")[0].rewards.any()
+
+
 def test_actions_that_the_mask_forbids_are_refused(tmp_path):
     states, actions = Dict(x=FloatBox(shape=(1,)), action_mask=BoolBox(shape=(2,))), IntBox(2)
     masks = np.array([[True, True], [True, False], [False, False]])  # nobody acts in the last state

@@ -26,6 +26,8 @@ from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, Tup
 
 HDF5, NPZ = (".hdf5", ".h5"), ".npz"
 FIELDS = ("observations", "actions", "rewards", "terminations", "truncations")
+#: What an array in an HDF5 file may take in memory: so many bytes for each stored one (gzip reaches 1,032), and some.
+COMPRESSION, STORED_LEAST = 1100, 2**20
 _EPISODE = re.compile(r"episode_(\d+)")
 
 #: The array at a path of a file; None: there is none.
@@ -291,6 +293,13 @@ def _h5_array(opened: Any, path: str) -> np.ndarray | None:
         node = node[key]
     if not isinstance(node, h5py.Dataset) or node.is_virtual or node.external:
         return None
+    # An array that was declared and never written takes no room in the file, whatever its size in memory.
+    stored = node.id.get_storage_size()
+    if node.nbytes > STORED_LEAST + COMPRESSION * stored:
+        raise InputError(
+            f"{opened.filename}: {path}: expected an array that is stored, given {node.shape} {node.dtype}, "
+            f"{node.nbytes:,} bytes, of which the file has {stored:,}"
+        )
     array: np.ndarray = node[()]
     return np.asarray(array)
 
