@@ -100,6 +100,27 @@ def test_wrong_suites(content, message, document, tmp_path):
         read_suite(tmp_path / "suite.json")
 
 
+def test_documents_of_one_name(document, tmp_path):
+    """Their results would have the same files."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ppo.json").write_text(json.dumps(document))
+
+    def read(*runs):
+        (tmp_path / "suite.json").write_text(json.dumps({"runs": runs}))
+        return read_suite(tmp_path / "suite.json")
+
+    with pytest.raises(
+        SpecError,
+        match=r"suite.runs: a/ppo.json and b/ppo.json are both named 'ppo' on torch, .*: rename one",
+    ):
+        read("a/ppo.json", "b/ppo.json")
+    with pytest.raises(SpecError, match=r"a/ppo.json is named twice on torch: name it once"):
+        read("a/ppo.json", {"run": "a/ppo.json", "seeds": 9})
+    apart = read("a/ppo.json", {"run": "b/ppo.json", "backends": ["tf"]})
+    assert [subject.label for subject, _ in apart.subjects] == ["ppo on torch", "ppo on tf"]
+
+
 def test_an_unknown_suite():
     with pytest.raises(
         SpecError, match="suite: there is no suite 'clasic_control'. Did you mean 'classic_control'"

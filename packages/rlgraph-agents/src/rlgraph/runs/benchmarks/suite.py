@@ -147,7 +147,7 @@ def read_suite(source: str | Path) -> Suite:
     """A suite by the name of a shipped one, or from a file.
 
     Raises:
-        SpecError: there is no such suite or document, or it is wrong.
+        SpecError: there is no such suite or document, it is wrong, or two documents have one name.
     """
     file = Path(source) if is_spec_file(str(source)) else SUITES / f"{source}.yaml"
     if file.parent == SUITES and not file.exists():
@@ -161,14 +161,28 @@ def read_suite(source: str | Path) -> Suite:
 
 
 def _subjects(spec: SuiteSpec, folder: Path) -> Iterator[tuple[Subject, Sequence[int]]]:
+    named: dict[tuple[str, str], str] = {}
     for row in spec.runs:
         row = RowSpec(run=row) if isinstance(row, str) else row
         name, document = _document(row.run, folder)
         for backend in row.backends or spec.backends:
+            if (other := named.get((name, backend))) is not None:  # one's results would replace the other's
+                raise SpecError(_same_name(other, row.run, name, backend), path="suite.runs")
+            named[name, backend] = row.run
             yield (
                 Subject(name, document, backend, backend in spec.compiled),
                 range(1, (row.seeds or spec.seeds) + 1),
             )
+
+
+def _same_name(one: str, other: str, name: str, backend: str) -> str:
+    """What is wrong with two documents of one name on a backend."""
+    if one == other:
+        return f"{one} is named twice on {backend}: name it once"
+    return (
+        f"{one} and {other} are both named {name!r} on {backend}, and results are stored by name: rename one of the "
+        "files"
+    )
 
 
 def _document(run: str, folder: Path) -> tuple[str, Mapping[str, Any]]:
