@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from rlgraph.core import InputError, SpecError
-from rlgraph.runs import tuning
+from rlgraph.runs import RunFolderError, tuning
 from rlgraph.runs.tuning import tune
 
 SPACE = {"optimizer_spec.learning_rate": {"low": 1e-4, "high": 1e-2, "log": True}, "num_epochs": [1, 2]}
@@ -80,6 +80,21 @@ def test_a_search_is_continued(document, tmp_path, made_up):
     (tmp_path / "tuning.json").write_text("{")
     with pytest.raises(SpecError, match="has a search of another document"):
         tune(document, tmp_path, 5, space=SPACE)
+
+
+def test_a_second_search_leaves_the_first_one_alone(document, tmp_path, made_up):
+    """It would take the trial that runs for one that a crash cut off."""
+    pytest.importorskip("fcntl")
+
+    def score(agent):
+        with pytest.raises(RunFolderError, match="search is in use: the process"):
+            tune(document, tmp_path / "search", 1, space=SPACE)
+        return 1.0
+
+    made_up(score)
+    found = tune(document, tmp_path / "search", 1, space=SPACE)
+    assert [trial["state"] for trial in found.trials] == ["complete"]
+    assert len(tune(document, tmp_path / "search", 1, space=SPACE).trials) == 1  # the lock is released
 
 
 def test_trials_that_fall_behind_are_stopped(document, tmp_path, made_up):

@@ -22,6 +22,7 @@ from rlgraph.environments.extras import import_extra
 from rlgraph.runs.benchmarks.suite import LAST_SEED
 from rlgraph.runs.configuration import apply_overrides, check, read_document
 from rlgraph.runs.run_files import replace_file
+from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
 
@@ -96,6 +97,8 @@ def tune(
     Raises:
         SpecError: the document or the search space is wrong, the folder has a search of another one, or Optuna is not
             installed.
+        RunFolderError: another process searches in the folder.
+        StorageError: a file of the search cannot be written.
     """
     optuna = import_extra("optuna", "a search", "tune")
     trials, seeds = check_whole(trials, "trials", least=1), check_whole(seeds, "seeds", least=1)
@@ -110,10 +113,13 @@ def tune(
     searched = _checked(optuna, space if space is not None else _declared(document))
     evaluation = {"interval": max(run.steps // 10, 1), **document.get("evaluation", {})}
     document = {**document, "evaluation": {**evaluation, "policy": "last"}}
-    search = _Search(Path(folder), document, searched, seeds, callbacks)
-    study = search.open(optuna)
-    _run(optuna, study, search, trials, progress)
-    return search.result(optuna, study)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    search = _Search(folder, document, searched, seeds, callbacks)
+    with run_lock(folder):  # another search would take the trial that runs for one that was cut off
+        study = search.open(optuna)
+        _run(optuna, study, search, trials, progress)
+        return search.result(optuna, study)
 
 
 class _Search:
@@ -129,7 +135,12 @@ class _Search:
         self.seeds, self.callbacks, self.interrupted = seeds, callbacks, False
 
     def open(self, optuna: Any) -> optuna.Study:
-        """The study in the folder; trials that were cut off by a crash have failed."""
+        """The study in the folder, whose lock the caller holds; trials that were cut off by a crash have failed.
+
+        Raises:
+            SpecError: the folder has a search of another document or other options.
+            StorageError: the settings cannot be written.
+        """
         settings = {"document": self.document, "space": self.space, "seeds": self.seeds}
         file = self.folder / SETTINGS
         is_there = any((self.folder / name).exists() for name in (SETTINGS, STUDY))
@@ -138,7 +149,6 @@ class _Search:
                 f"{self.folder} has a search of another document or other options: give another folder",
                 path="folder",
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
         if not is_there:
             replace_file(file, json.dumps(settings, indent=1))
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # else a traceback for each trial that fails
