@@ -10,7 +10,7 @@ import pytest
 
 from rlgraph.core import NumericalError, SpecError
 from rlgraph.runs import RunFolderError, train
-from rlgraph.runs.benchmarks import results, seed
+from rlgraph.runs.benchmarks import pictures, results, seed
 from rlgraph.runs.benchmarks.pictures import _scores
 from rlgraph.runs.benchmarks.published import published
 from rlgraph.runs.benchmarks.report import write_page
@@ -420,6 +420,24 @@ def test_a_page_has_no_profile_of_less_than_four_runs(document, tmp_path):
     (tmp_path / "poles_profiles.png").write_bytes(b"of an earlier suite")
     assert "profile" not in write_page(suite, tmp_path).read_text()
     assert not (tmp_path / "poles_profiles.png").exists() and (tmp_path / "poles_curves.png").exists()
+
+
+def test_curves_of_two_documents_are_two_lines(document, tmp_path, monkeypatch):
+    """Also where algorithm and name of the environment are the same."""
+    drawn = []
+    monkeypatch.setattr(
+        pictures, "draw_comparison", lambda comparison, file, each_run: drawn.append(comparison)
+    )
+    world = {"type": "grid_world", "world": "4x4"}
+    subjects = [
+        Subject(name, {**document, "environment": {**world, **options}}, "numpy", False)
+        for name, options in (("dqn/4x4", {}), ("dqn/4x4_ftj", {"action_type": "ftj"}))
+    ]
+    suite = Suite("grids", "Grids", "", [(subject, [1]) for subject in subjects])
+    for subject in subjects:
+        put(tmp_path, subject, measured(subject, 1, 1.0, evaluations=[(30, 0.5), (60, 1.0)]))
+    assert pictures.draw_curves(State(suite, tmp_path), tmp_path / "curves.png")
+    assert [group.key["label"] for group in drawn[0].groups] == ["dqn/4x4", "dqn/4x4_ftj"]
 
 
 def test_scores_of_profiles(subject):

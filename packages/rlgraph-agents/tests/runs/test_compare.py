@@ -115,6 +115,19 @@ def test_environments_are_told_apart_or_scaled(write):
     assert row["runs"] == 2
 
 
+def test_tasks_of_one_name_are_not_mixed(write):
+    """They have other options, and so returns of another scale."""
+    for seed, size in enumerate((4, 9)):
+        write(f"runs/{size}", [(1, float(size))], seed=seed, environment={"type": "mine:Maze", "size": size})
+    runs = read_runs(["runs"])
+    assert {run.environment for run in runs} == {"mine:Maze"}
+    with pytest.raises(
+        SpecError, match=r'returns of .*"size": 4.*"size": 9.*tell them apart by configuration'
+    ):
+        compare(runs, by=["label", "environment"])
+    assert len(compare(runs).groups) == 2
+
+
 def test_runs_of_other_options_are_groups_of_their_own(write):
     for seed in range(5):
         write(f"runs/a{seed}", [(1, 1.0)], seed=seed)
@@ -187,6 +200,18 @@ def test_long_runs_are_compared_at_a_hundred_points(write):
         ({"type": "openai_gym", "gym_env": "Acrobot-v1"}, "Acrobot-v1"),
         ({"type": "grid_world", "world": "4x4"}, "grid_world 4x4"),
         ({"type": "random"}, "random"),
+        ({"type": "partially_observed", "env": "CartPole-v1"}, "partially_observed CartPole-v1"),
+        ({"type": "dm_env", "environment": "mine:make", "seed_argument": "seed"}, "dm_env mine:make"),
+        (
+            {
+                "type": "dm_env",
+                "environment": "dm_control.suite:load",
+                "domain_name": "cartpole",
+                "task_name": "swingup",
+                "task_kwargs": {"time_limit": 9},
+            },
+            "dm_env cartpole swingup",
+        ),
     ],
 )
 def test_names_of_environments(spec, name):

@@ -245,23 +245,33 @@ def _group(
 ) -> Group:
     strata: dict[str, list[RecordedRun]] = {}
     for run in runs:
-        strata.setdefault(run.environment, []).append(run)
-    missing = [name for name in strata if name not in normalize]
+        strata.setdefault(_task(run), []).append(run)
+    names = {task: members[0].environment for task, members in strata.items()}
+    missing = list(dict.fromkeys(name for name in names.values() if name not in normalize))
     if len(strata) > 1 and missing:
+        # Tasks of one name differ in their options.
+        is_named_apart = len(set(names.values())) == len(names)
         raise SpecError(
-            f"returns of {', '.join(strata)} would be mixed: tell them apart "
-            f"by environment, or say what becomes 0 and 1 in {', '.join(missing)}",
+            f"returns of {', '.join(names.values() if is_named_apart else names)} would be mixed: tell them apart "
+            f"by {'environment' if is_named_apart else 'configuration'}, or say what becomes 0 and 1 in "
+            f"{', '.join(missing)}",
             path=", ".join(filter(None, key.values())) or "all runs",
         )
     steps = _steps(runs, metric)
     values = [
-        np.stack([_scaled(_at(run, metric, steps), normalize.get(name)) for run in members])
-        for name, members in strata.items()
+        np.stack([_scaled(_at(run, metric, steps), normalize.get(names[task])) for run in members])
+        for task, members in strata.items()
     ]
     curve = interquartile_mean(np.concatenate(values))
     low, high = bootstrap_interval(values, resamples=resamples)
     ordered = tuple(run for members in strata.values() for run in members)
     return Group(key, ordered, steps, curve, low, high, np.concatenate(values)[:, -1])
+
+
+def _task(run: RecordedRun) -> str:
+    """The environment's spec, since environments with other options may have the same name."""
+    spec = run.configuration.get("environment", run.environment)
+    return spec if isinstance(spec, str) else json.dumps(spec, sort_keys=True, default=str)
 
 
 def _steps(runs: Sequence[RecordedRun], metric: str) -> np.ndarray:

@@ -82,14 +82,25 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
 
 
 def environment_name(spec: Any) -> str:
-    """The name of an environment spec: its id, its level, its game or its type."""
+    """The name of an environment spec: its id, its level, its game or its type, with what is inside of it.
+
+    It is for people: environments with other options may have the same name.
+    """
     if not isinstance(spec, Mapping):
         return str(spec)
     for key in ("gym_env", "env_id", "rom", "level_id", "game"):
         if isinstance(spec.get(key), str):
             return str(spec[key])
-    world = spec.get("world")
-    return f"{spec.get('type', 'environment')} {world}" if isinstance(world, str) else str(spec.get("type"))
+    kind, world = str(spec.get("type", "environment")), spec.get("world")
+    if isinstance(world, str):
+        return f"{kind} {world}"
+    inner = spec.get("env", spec.get("environment"))
+    if inner is None:
+        return str(spec.get("type"))
+    # A function that makes many tasks, as those of dm_env do, has the task in its arguments.
+    others = ("type", "env", "environment", "seed_argument")
+    task = [value for key, value in spec.items() if key not in others and isinstance(value, str)]
+    return " ".join([kind, *(task or [environment_name(inner)])])
 
 
 def read_metrics(file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -30,7 +31,8 @@ def draw_curves(state: State, file: Path) -> bool:
     """
     results = [result for result in _results(state) if result.evaluations and result.last is not None]
     names = _names(results)
-    runs = [_as_run(result, names[title_of(result)]) for result in results]
+    labels = _labels(results)
+    runs = [_as_run(result, labels[result.name], names[title_of(result)]) for result in results]
     if runs:
         backend = ("backend",) if len({run.backend for run in runs}) > 1 else ()
         draw_comparison(compare(runs, by=("label", "environment", *backend)), file, each_run=True)
@@ -112,11 +114,20 @@ def _label(result: SeedResult) -> str:
     return result.name.partition("/")[0]
 
 
-def _as_run(result: SeedResult, backend: str) -> RecordedRun:
+def _labels(results: Iterable[SeedResult]) -> dict[str, str]:
+    """Name of a document -> its label; the name itself where another document has that label and environment."""
+    tasks = {
+        result.name: (_label(result), environment_name(result.document["environment"])) for result in results
+    }
+    shared = {task for task, number in Counter(tasks.values()).items() if number > 1}
+    return {name: name if task in shared else task[0] for name, task in tasks.items()}
+
+
+def _as_run(result: SeedResult, label: str, backend: str) -> RecordedRun:
     steps, values = np.array(result.evaluations).T
     return RecordedRun(
         folder=Path(f"{result.name} seed {result.seed}"),
-        label=_label(result),
+        label=label,
         agent=result.document["agent"]["type"],
         environment=environment_name(result.document["environment"]),
         backend=backend,
