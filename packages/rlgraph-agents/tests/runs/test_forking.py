@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rlgraph.core import CheckpointError, SpecError
-from rlgraph.runs import fork, resume, train
+from rlgraph.runs import RunFolderError, fork, resume, train
 from rlgraph.runs.recorded_run import read_run
 from rlgraph.runs.run_folder import RunFolder
 from rlgraph.workers import Callback
@@ -68,6 +68,18 @@ def test_a_fork_that_is_killed_at_once_goes_on(old, tmp_path):
     shutil.rmtree(tmp_path / "new" / "checkpoints" / "last")
     summary = resume(tmp_path / "new")
     assert summary.training.timesteps == 80 and any("forked" in line for line in summary.departures)
+
+
+def test_a_fork_that_is_killed_before_its_first_checkpoint(old, tmp_path):
+    """It is not trained from scratch in place of the fork."""
+    with pytest.raises(RuntimeError, match="killed"):
+        fork(old, tmp_path / "new", steps=80, callbacks=[Killed()])
+    shutil.rmtree(tmp_path / "new" / "checkpoints")
+    with pytest.raises(
+        RunFolderError, match=r"new is a fork of .*step-000000060 that was cut off .*fork again"
+    ):
+        resume(tmp_path / "new")
+    assert fork(old, tmp_path / "new", steps=80).training.timesteps == 80
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,8 @@ def resume(
         callbacks: additional callbacks.
 
     Raises:
-        RunFolderError: the folder has no run, a file is damaged, or another process trains there.
+        RunFolderError: the folder has no run, a file is damaged, another process trains there, or the run is a fork
+            that was cut off before its first checkpoint.
         SpecError: keys other than a larger ``steps``, ``executor_spec`` and the learners differ; names the keys.
         CheckpointError: no valid checkpoint.
         StorageError: see `train`.
@@ -81,6 +82,11 @@ def _resume(
     found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
     if found is not None:
         check_state(*found, run, config)
+    elif origin := (config.get("history") or [{}])[-1].get("forked_from"):
+        raise RunFolderError(
+            f"{folder} is a fork of {origin} that was cut off before its first checkpoint: there is nothing to resume, "
+            "fork again"
+        )
     agent = agent_of(wanted, config, found)
     if found is None:  # it ended before its first checkpoint
         with Run(folder, wanted, agent) as run_again:
