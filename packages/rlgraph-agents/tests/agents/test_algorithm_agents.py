@@ -288,6 +288,26 @@ def test_episodes_are_cut_between_two_calls(one_backend):
     assert fields["begins"][5].tolist() == [True, True]
 
 
+# Rows that are no steps.
+
+
+@pytest.mark.parametrize(("kind", "options"), [("ppo", {"num_minibatches": 1}), ("a2c", {})])
+def test_a_step_that_is_left_out_changes_nothing(one_backend, kind, options):
+    """Rows 1 and 3 end fragments, and where they led is not known: their rewards reach no other step."""
+    agents = []
+    for reward in (1.0, 1000.0):
+        agent = make(one_backend, {"network_spec": SMALL["network_spec"], **options}, kind, seed=5)
+        batch = {
+            "states": np.arange(16.0).reshape(4, 4) / 16,
+            "actions": [0, 1, 1, 0],
+            "rewards": [1.0, reward, 1.0, 1.0],
+            "terminals": np.zeros(4, bool),
+        }
+        agent.update(batch, sequence_indices=[1, 3])
+        agents.append(agent)
+    assert same_weights(*agents)
+
+
 # Rollouts in parts.
 
 

@@ -218,7 +218,10 @@ def test_indices_that_are_no_rows(given):
 
 
 def test_fragments_of_one_environment_are_a_rollout():
-    """Rows 0 and 1 are cut, 2 ends in a terminal state, 3 goes on: where rows 1 and 3 led is not known."""
+    """Rows 0 and 1 are cut, 2 ends in a terminal state, 3 goes on: where rows 1 and 3 led is not known.
+
+    A row before one without weight is an end too: what is left out reaches no other row.
+    """
     reader = BatchReader(StepReader(FloatBox(), FloatBox(), IntBox(2), "float32"), Rollouts(), "float32")
     fields = {
         "states": np.arange(4.0),
@@ -228,7 +231,7 @@ def test_fragments_of_one_environment_are_a_rollout():
     }
     records = reader.records("update", fields, [1])
     assert {name: column.shape for name, column in records.items()} == dict.fromkeys(records, (4, 1))
-    assert records["ends"].ravel().tolist() == [False, True, True, True]
+    assert records["ends"].ravel().tolist() == [True, True, True, True]
     assert records["weights"].ravel().tolist() == [1.0, 0.0, 1.0, 0.0]
     assert records["next_states"].ravel().tolist()[0] == 1.0
     known = reader.records("update", {**fields, "next_states": np.arange(10.0, 14.0)}, [1])

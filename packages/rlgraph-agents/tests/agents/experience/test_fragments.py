@@ -6,6 +6,7 @@ import pytest
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, FragmentFormat, Origin
 from rlgraph.agents.experience.frames import frames_of
 from rlgraph.agents.experience.messages import pack_message, unpack_message
+from rlgraph.agents.experience.rollouts import rollout_records
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.core import InputError
 from rlgraph.spaces import Dict, FloatBox, IntBox
@@ -106,6 +107,20 @@ def test_a_cut_truncates_what_had_not_ended():
     fragment = buffer.take()
     assert fragment.truncations.tolist() == [[False, True], [False, False]]
     assert fragment.next_states().tolist() == [[1.0, 1.0], [6.0, 6.0]]
+
+
+def test_the_step_before_a_row_that_is_none_ends_in_a_rollout():
+    """Else advantages would run on into that row; what the step led to is known all the same."""
+    buffer, nowhere = FragmentBuffer(3), np.zeros(2, bool)
+    for t in range(3):
+        states = np.array([float(t), 10.0 + t])
+        valid = np.array([t < 2, True])
+        buffer.add(VectorStep(states, nowhere, states, nowhere, nowhere, states + 1, nowhere, valid))
+    buffer.cut()
+    records, _ = rollout_records([buffer.take()], "float64", None)
+    assert records["ends"].tolist() == [[False, False], [True, False], [True, True]]
+    assert records["weights"].tolist() == [[1, 1], [1, 1], [0, 1]]
+    assert records["next_states"].tolist() == [[1, 11], [2, 12], [3, 13]]
 
 
 def test_containers_and_rows_that_are_no_steps():

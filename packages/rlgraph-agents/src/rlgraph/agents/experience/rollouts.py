@@ -24,8 +24,8 @@ class Rollouts(Experience):
     """T steps of N environments side by side; due when T steps are there.
 
     Records are ``[T, N, ...]``: ``states``, ``next_states`` (those that were reached), ``actions``, ``rewards``,
-    ``terminals``, ``ends`` (of episodes, and where a row is not a step), ``weights`` (0 where a row is not a step);
-    ``begins`` for recurrent networks.
+    ``terminals``, ``ends`` (of episodes, where a row is not a step, and before such a row), ``weights`` (0 where a row
+    is not a step); ``begins`` for recurrent networks.
 
     Args:
         rollout_length: T, steps of each environment between two rounds of updates.
@@ -115,6 +115,7 @@ class Rollouts(Experience):
                 following = np.minimum(np.arange(len(ends)) + 1, len(ends) - 1)
                 columns["next_states"] = row(columns["states"], following)
                 weights[ends & ~columns["terminals"]] = 0.0
+                ends = _apart_from_left_out(ends, weights)
             records = {**columns, "ends": ends, "weights": weights}
             return {name: map_arrays(lambda x: x[:, None], column) for name, column in records.items()}
         if truncations.ndim != 2 or "next_states" not in columns:
@@ -155,6 +156,13 @@ def default_sequence_length(rollout_length: int) -> int | None:
     return next((length for length in lengths if rollout_length % length == 0), None)
 
 
+def _apart_from_left_out(ends: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """`ends` and the rows before those without weight: advantages would run on into what is left out."""
+    apart = ends.copy()
+    apart[:-1] |= weights[1:] == 0
+    return apart
+
+
 def rollout_records(
     fragments: Sequence[Fragment], dtype: str, interval: int | None
 ) -> tuple[dict[str, Any], Any]:
@@ -174,11 +182,12 @@ def rollout_records(
 
     valid = side_by_side([fragment.valid for fragment in fragments])
     ends = side_by_side([fragment.ends for fragment in fragments])
+    weights = valid.astype(dtype)
     records = {
         "states": side_by_side([map_arrays(lambda x: x[:-1], f.states) for f in fragments]),
         "next_states": side_by_side([fragment.next_states() for fragment in fragments]),
-        "ends": ends | ~valid,
-        "weights": valid.astype(dtype),
+        "ends": _apart_from_left_out(ends | ~valid, weights),
+        "weights": weights,
         **{
             name: side_by_side([getattr(fragment, name) for fragment in fragments])
             for name in ("actions", "rewards", "terminals", "begins")
