@@ -18,6 +18,7 @@ from rlgraph.agents.experience.fragments import Fragments
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts, default_sequence_length
 from rlgraph.agents.learner import Learner
+from rlgraph.agents.nested_arrays import map_arrays
 from rlgraph.agents.ppo import PPO, PPOAgent
 from rlgraph.agents.sampler import FragmentSampler
 from rlgraph.components import Policy
@@ -208,6 +209,30 @@ def test_what_does_not_fit_is_not_taken_in(change, message):
     assert agent.timesteps == 0
     agent.observe(**step)
     assert agent.timesteps == 2
+
+
+def test_internal_states_are_those_of_each_step():
+    """Of a single step as `get_actions` gives them, and of consecutive steps of one environment."""
+    spec = {"network_spec": RECURRENT["network_spec"], "rollout_length": 4, "sequence_length": 1}
+    one, together = (A2CAgent(FloatBox(shape=(2,)), IntBox(2), backend="numpy", **spec) for _ in range(2))
+    steps = []
+    for t in range(4):
+        state = np.full(2, 0.1 * t)
+        action, internals = one.get_actions(state, extra_returns="internal_states")
+        wrong = {"policy": {"lstm_0": internals["policy"]["lstm_0"][0]}}
+        for refused in (wrong, {}, [internals], map_arrays(lambda x: np.stack([x, x]), internals)):
+            with pytest.raises(InputError, match="internals"):
+                one.observe(state, action, 1.0, False, state, internals=refused)
+        one.observe(state, action, 1.0, False, state, internals=internals)
+        steps.append((state, action, np.float64(1.0), np.False_, state, internals))
+    states, actions, rewards, terminals, following = (np.stack(x) for x in list(zip(*steps, strict=True))[:5])
+    internals = map_arrays(lambda *x: np.stack(x), *(step[5] for step in steps))
+    together.observe(
+        states, actions, rewards, terminals, following, internals=internals, batched=True, env_id="x"
+    )
+    kept = [agent.learner.experience.get_state()["fields"]["internal_states"] for agent in (one, together)]
+    np.testing.assert_equal(kept[1], kept[0])
+    assert not np.array_equal(kept[0]["policy"]["lstm_0"][0][0], kept[0]["policy"]["lstm_0"][0][3])
 
 
 # One actor per loop.

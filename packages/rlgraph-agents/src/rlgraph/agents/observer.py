@@ -148,6 +148,9 @@ class Observer:
         if recurrent is not None and not internals:
             raise InputError(f"observe: internals: expected {recurrent!r}, given {internals!r}")
         rows = len(columns["rewards"])
+        if recurrent is not None:
+            # A column as the others: rows of one environment are consecutive steps, each with its own.
+            columns["internal_states"] = self._reader.internals(internals, recurrent, rows, batched)
         if self._remembers or remembered is not None:
             columns["remembered"] = self._reader.remembered("observe", self._remembers, remembered, (rows,))
         is_one = env_id is not None and not is_list(env_id)
@@ -166,7 +169,7 @@ class Observer:
             slots = np.zeros(rows, np.int64) if is_one else np.arange(rows)
         for chosen in rounds(slots):
             begins = self._take_begins(slots[chosen], ends[chosen])
-            step = VectorStep(begins=begins, internal_states=internals or None, **_rows(columns, chosen))
+            step = VectorStep(begins=begins, **_rows(columns, chosen))
             for complete, its_slots in self._waiting.add(step, slots[chosen]):
                 self._learner.add(complete, its_slots, is_counted=True)
         self._learner.steps += rows

@@ -169,6 +169,32 @@ class StepReader:
             columns[name] = array
         return columns
 
+    def internals(self, given: Any, space: Space, rows: int, batched: bool) -> Any:
+        """The internal states of recurrent networks before `rows` steps, of `space`, ``[rows, ...]``.
+
+        Args:
+            given: the values, beside which there may be those of other parts; of a single step without batch rank too.
+            space: of the parts that are kept.
+            rows: number of steps.
+            batched: whether the batch rank has to be there.
+
+        Raises:
+            InputError: a part is missing or does not fit.
+        """
+        space = space.without_ranks()
+        if isinstance(given, Mapping):
+            given = {name: given[name] for name in space if name in given}  # type: ignore[attr-defined]
+        if not batched and not self.fits(space, given):
+            given = with_batch_rank(given)
+        converted = self.convert("observe", "internals", given, space)
+        for path, array in space.flatten_sample(converted).items():
+            if array.shape != (rows, *space.flatten()[path].shape):
+                raise InputError(
+                    f"observe: argument internals.{path.replace('/', '.')}: expected {rows} rows, as get_actions(..., "
+                    f"extra_returns='internal_states') gives them, given {list(array.shape)}"
+                )
+        return converted
+
     def check_actions(self, method: str, states: Any, actions: Any, is_raw: bool = False) -> None:
         """Check that the masks of converted states, if they have masks, allow the actions taken.
 
