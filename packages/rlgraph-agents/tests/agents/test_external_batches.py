@@ -241,3 +241,13 @@ def test_fragments_of_one_environment_are_a_rollout():
         InputError, match=r"or \[T, N, ...\] with next_states, given rewards of shape \[4, 1\]"
     ):
         reader.records("update", {name: np.array(v)[:, None] for name, v in fields.items()}, None)
+
+
+def test_rollouts_of_several_environments_mark_their_ends_themselves():
+    reader = BatchReader(StepReader(FloatBox(), FloatBox(), IntBox(2), "float32"), Rollouts(), "float32")
+    zeros = np.zeros((3, 2), np.float32)
+    fields = {"states": zeros, "actions": zeros.astype(int), "rewards": zeros, "next_states": zeros}
+    fields["terminals"] = zeros.astype(bool)
+    with pytest.raises(InputError, match=r"rollouts \[T, N\]: mark ends with truncations"):
+        reader.records("update", fields, [1])
+    assert not reader.records("update", fields, None)["ends"].any()

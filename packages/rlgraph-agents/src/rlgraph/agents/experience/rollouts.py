@@ -123,6 +123,8 @@ class Rollouts(Experience):
                 f"{method}: expected fields [T, ...] of one environment, or [T, N, ...] with next_states, given "
                 f"rewards of shape {list(truncations.shape)}"
             )
+        if sequence_indices is not None:
+            raise InputError(f"{method}: sequence_indices: rollouts [T, N]: mark ends with truncations")
         return {**columns, "ends": ends, "weights": weights}
 
     # The one writer is that of this process.
