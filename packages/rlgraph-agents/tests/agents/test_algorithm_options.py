@@ -52,6 +52,13 @@ def test_wrong_optimizers(kind, spec, message):
         kind.from_spec({"type": kind, "optimizer_spec": spec}, state_space=STATES, action_space=MOVES)
 
 
+@pytest.mark.parametrize("limit", [float("nan"), -1.0, 0.0])
+def test_wrong_kl_limits(limit):
+    """NaN would stop no epoch, and 0 each one after its first minibatch."""
+    with pytest.raises(SpecError, match=r"kl_limit: expected .* > 0"):
+        PPOAgent.from_spec({"type": "ppo", "kl_limit": limit}, state_space=STATES, action_space=MOVES)
+
+
 # PPO and A2C on a rollout of 4 steps and 2 environments.
 
 T, N, CATEGORIES = 4, 2, 3

@@ -28,6 +28,9 @@ def test_the_defaults():
     assert algorithm.loss.double_q
     assert type(algorithm.policy).__name__ == "DuelingPolicy"
     assert make(n_step=1).learner.experience.n_step == 1
+    # Other options of a memory keep its capacity, however they are written.
+    capacity = make().executor.root.memory.capacity
+    assert make(memory_spec="prioritized_replay").executor.root.memory.capacity == capacity > 1000
 
 
 def test_every_actor_has_its_own_epsilon():
@@ -38,6 +41,30 @@ def test_every_actor_has_its_own_epsilon():
     np.testing.assert_allclose(epsilons(make(epsilon_base=0.5, epsilon_alpha=2.0), 3), [0.5, 0.25, 0.125])
     assert agent.learner.graph.algorithm.exploration.metrics(1.0)["epsilon"] == 0.25
     assert agent.learner.spec.of_actor(1, 4).options["exploration_spec"]["each_part"]
+
+
+def test_several_updates_at_a_time_synchronise_between_them(one_backend, monkeypatch):
+    agent = make(
+        backend=one_backend,
+        sync_interval=2,
+        memory_spec={"capacity": 16},
+        update_spec={"steps_before_update": 8, "update_interval": 8, "update_steps": 5, "batch_size": 2},
+        n_step=1,
+    )
+    program, called = agent.executor.program, []
+    monkeypatch.setattr(agent.executor, "program", lambda name: called.append(name) or program(name))
+    agent.observe(
+        states=np.zeros((9, 4), np.float32),
+        actions=np.zeros(9, int),
+        rewards=np.ones(9),
+        terminals=np.ones(9, bool),
+        batched=True,
+        env_id="x",
+    )
+    agent.update_if_due()
+    done = [name for name in called if name in ("update_from_memory", "sync_target")]
+    update, synchronise = "update_from_memory", "sync_target"
+    assert done == [update, update, synchronise, update, update, synchronise, update]
 
 
 def test_an_actor_with_its_own_epsilon_takes_the_weights_of_all():

@@ -201,6 +201,7 @@ class Learner:
                 continue
             for _ in range(number):
                 results = self._next()
+                self._do_what_is_due(("updates",))
             self._do_what_is_due()
         return results
 
@@ -466,9 +467,11 @@ class Learner:
         option, _ = self.graph.algorithm.schedule[name]
         return int(getattr(self.graph.algorithm, option))
 
-    def _do_what_is_due(self) -> None:
+    def _do_what_is_due(self, counted: Sequence[str] = ("updates", "steps")) -> None:
         for name, due in self._due.items():
             _, counts = self.graph.algorithm.schedule[name]
+            if counts not in counted:
+                continue
             done = self.version
             if counts == "steps":
                 done = self.steps + int(self._offline * self.experience.steps_per_update)

@@ -9,6 +9,7 @@ from rlgraph.agents.actor_critic import ActorCritic
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space
@@ -55,6 +56,8 @@ class PPO(ActorCritic):
         self.standardize = Standardize() if standardize_advantages == "batch" else None
         self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf)
         advantages = "advantages" if self.intrinsic is None else "policy_advantages"
+        if kl_limit is not None:
+            check_number(kl_limit, "kl_limit", above=0)
         self.epochs = IterativeOptimization(
             num_epochs,
             num_minibatches,

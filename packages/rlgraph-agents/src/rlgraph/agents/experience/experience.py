@@ -37,8 +37,8 @@ class ExperienceKind:
             given = options.get(name)
             if not isinstance(default, Mapping):
                 merged.setdefault(name, default)
-            elif given is None or isinstance(given, Mapping):
-                merged[name] = {**default, **(given or {})}
+            elif given is None or isinstance(given, Mapping | str):
+                merged[name] = {**default, **({"type": given} if isinstance(given, str) else given or {})}
         return self.kind(**merged)
 
 
