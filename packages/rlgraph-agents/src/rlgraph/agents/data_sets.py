@@ -26,7 +26,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, Tup
 
 HDF5, NPZ = (".hdf5", ".h5"), ".npz"
 FIELDS = ("observations", "actions", "rewards", "terminations", "truncations")
-#: What an array in an HDF5 file may take in memory: so many bytes for each stored one (gzip reaches 1,032), and some.
+#: Bytes in memory that an array of an HDF5 file may have for each stored one (gzip reaches 1,032), and beside these.
 COMPRESSION, STORED_LEAST = 1100, 2**20
 _EPISODE = re.compile(r"episode_(\d+)")
 
