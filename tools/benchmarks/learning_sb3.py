@@ -93,6 +93,10 @@ def options_of(agent: dict[str, Any], num_envs: int, actions: int) -> tuple[Any,
         }
     else:
         options |= with_replay(agent)
+        if not agent.pop("random_before_update", False):
+            raise ValueError(
+                "the first actions are uniformly random there, as with random_before_update: true here"
+            )
     if kind == "td3":
         noise = agent.pop("exploration_spec")["noise_spec"]
         if not noise["relative"]:

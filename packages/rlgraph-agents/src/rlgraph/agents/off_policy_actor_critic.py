@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import critic_networks
 from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.random_actions import RandomActions
 from rlgraph.components import Optimizer, SACValueNetwork, Target
-from rlgraph.core import Component
+from rlgraph.components.common.argument_checks import check_flag
+from rlgraph.core import Component, graph_fn
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
@@ -27,6 +29,34 @@ class OffPolicyActorCritic(Algorithm):
         "update_spec.batch_size": [64, 128, 256, 512],
     }
     loss: Any
+    #: What draws the actions before the first update; None: the policy.
+    first_actions: RandomActions | None = None
+
+    def make_first_actions(self, action_space: Space, random: bool) -> tuple[RandomActions, ...]:
+        """Set `first_actions`; what was made, for the constructor."""
+        if check_flag(random, "random_before_update"):
+            self.first_actions = RandomActions(action_space)
+        return () if self.first_actions is None else (self.first_actions,)
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if self.first_actions is not None:
+            self.updates = self.get_variable("updates", int, trainable=False)
+
+    def at_first(self, acted: dict[str, Any], observations: Any) -> dict[str, Any]:
+        """``acted``, before the first update with the actions of `first_actions`; for use in API methods."""
+        if self.first_actions is None:
+            return acted
+        replaced = self.first_actions.replace(acted["action"], self._is_untrained(), observations)
+        return {**acted, "action": replaced}
+
+    @graph_fn
+    def _is_untrained(self, ops: Any) -> Any:
+        return ops.read(self.updates) == 0
+
+    @graph_fn(returns=0)
+    def count_update(self, ops: Any) -> None:
+        """Add 1 to `updates`, which is there if `first_actions` are."""
+        ops.assign_add(self.updates, 1)
 
     def make_critics(
         self,

@@ -29,6 +29,7 @@ class SAC(OffPolicyActorCritic):
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
         target_entropy, initial_alpha, tau: aim and start of the temperature; the critics' share in targets, in (0, 1].
+        random_before_update: whether actions are uniformly random until the first update, as in the paper.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
@@ -47,6 +48,7 @@ class SAC(OffPolicyActorCritic):
         target_entropy: float | None = None,
         initial_alpha: float = 1.0,
         tau: float = 0.005,
+        random_before_update: bool = False,
         optimizer_spec: ComponentSpec = None,
     ):
         discrete = isinstance(action_space, IntBox) and not action_space.shape and action_space.num_categories
@@ -62,7 +64,12 @@ class SAC(OffPolicyActorCritic):
         self.loss = SACLoss(entropy, discrete=bool(discrete))
         self.make_optimizers(optimizer_spec, "actor", "critic", "alpha")
         parts = (*self.critics, *self.targets, self.temperature, self.loss, *self.optimizers.values())
+        parts += self.make_first_actions(action_space, random_before_update)
         super().__init__(self.policy, *parts, scope="sac")
+
+    @rlgraph_api
+    def act(self, observations: Any) -> Any:
+        return self.at_first(self.policy.get_stochastic_action(observations), observations)
 
     @rlgraph_api
     def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
@@ -84,6 +91,8 @@ class SAC(OffPolicyActorCritic):
         self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
         for target in self.targets:
             target.sync()
+        if self.first_actions is not None:
+            self.count_update()
         return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), "alpha": alpha, **losses}
 
     def _drawn(self, observations: Any) -> tuple[Any, Any]:

@@ -31,6 +31,8 @@ class TD3(OffPolicyActorCritic):
         target_noise, target_noise_clip: standard deviation and limit of the noise on the target's actions, in halves of
             the range of each element.
         exploration_spec: noise on actions; default: ``{"noise_spec": {"stddev": 0.1, "relative": True}}``.
+        random_before_update: whether actions are uniformly random until the first update (see `UpdateSpec`), as in the
+            paper's experiments.
         tau: the share of policy and critics in their targets' new values, in (0, 1].
         optimizer_spec: of policy and critics, which have one optimizer each; default: Adam.
     """
@@ -53,6 +55,7 @@ class TD3(OffPolicyActorCritic):
         target_noise: float = 0.2,
         target_noise_clip: float = 0.5,
         exploration_spec: ComponentSpec = None,
+        random_before_update: bool = False,
         tau: float = 0.005,
         optimizer_spec: ComponentSpec = None,
     ):
@@ -75,6 +78,7 @@ class TD3(OffPolicyActorCritic):
         )
         self.make_optimizers(optimizer_spec, "actor", "critic")
         parts = (*self.critics, self.target_policy, *self.targets, self.exploration, self.loss)
+        parts += self.make_first_actions(action_space, random_before_update)
         super().__init__(self.policy, *parts, *self.optimizers.values(), scope="td3")
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -85,7 +89,7 @@ class TD3(OffPolicyActorCritic):
     def act(self, observations: Any, time_percentage: Any) -> Any:
         acted = self.policy.get_deterministic_action(observations)
         explored = self.exploration.get_action(acted["action"], time_percentage, observations=observations)
-        return {**acted, "action": explored}
+        return self.at_first({**acted, "action": explored}, observations)
 
     @rlgraph_api
     def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:

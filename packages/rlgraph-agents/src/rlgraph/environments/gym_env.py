@@ -105,8 +105,8 @@ class OpenAIGymEnv(Environment):
         self._untranslated = plain and self.frameskip == 1 and self._masks is None
         self._kind = self.state_space.numpy_dtype.kind if isinstance(self.state_space, BoxSpace) else ""
         self._running = False
-        is_minatar = type(made.unwrapped).__module__ == "minatar.gym"
-        self._minatar = made.unwrapped.game if is_minatar else None
+        unwrapped: Any = made.unwrapped
+        self._minatar = unwrapped.game if type(unwrapped).__module__ == "minatar.gym" else None
 
     def _looked_for_masks(self) -> tuple[GymMasks | None, Any]:
         """The masks, if it has any, and the result of the reset that showed them."""
