@@ -87,7 +87,7 @@ CASES = {
     "c51": Case(C51, CATEGORY, {"memory_spec": {"type": "prioritized_replay", "capacity": 100}}),
     "qr-dqn": Case(QRDQN, CATEGORY),
     "apex": Case(Apex, CATEGORY),
-    "sac": Case(SAC, MOVES),
+    "sac": Case(SAC, MOVES, {"random_before_update": True}),
     "sac-discrete": Case(SAC, CATEGORY),
     "sac-statistics": Case(SAC, MOVES, _STATISTICS),
     "td3": Case(TD3, MOVES),
