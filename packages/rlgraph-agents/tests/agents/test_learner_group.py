@@ -1,9 +1,12 @@
 """Two learners on parts of a batch do what one does on the whole, for every algorithm."""
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from rlgraph.agents import Agent
 from rlgraph.agents.agent_options import make_parts
 from rlgraph.agents.conformance.learner_groups import (
     CASES,
@@ -53,6 +56,21 @@ def test_two_processes_are_one_on_the_whole_batch(framework, collective, executi
     parts = run_in_processes(SOME, framework, collective, COLUMNS // 2, 5, execution_spec)
     for case in SOME:
         check_equal(run_case(case, framework, Share(COLUMNS // 2), 5, execution_spec), parts[case])
+
+
+@pytest.mark.parametrize("n_step", [1, 2])
+@pytest.mark.parametrize("env_id", [None, ["a", "b", "c"]])
+def test_steps_that_are_observed_count_for_all_learners(n_step, env_id):
+    """Whichever way they go into the memory, and also where they wait for their next states."""
+    spec = {"type": "dqn", "network_spec": LAYERS, "n_step": n_step}
+    agent = Agent.from_spec(spec, state_space=STATES, action_space=CATEGORY, backend="numpy")
+    agent.learner.group = SimpleNamespace(size=2)
+    rng = np.random.default_rng(0)
+    states, actions = (space.with_batch_rank().sample(3, rng=rng) for space in (STATES, CATEGORY))
+    given = {"rewards": np.ones(3), "terminals": np.zeros(3, bool), "env_id": env_id, "batched": True}
+    for next_states in (states, states, None, states):
+        agent.observe(states, actions, next_states=next_states, **given)
+    assert agent.timesteps == 4 * 3 * 2
 
 
 def test_intrinsic_rewards_are_refused():

@@ -8,11 +8,13 @@ import signal
 import numpy as np
 import pytest
 
+from rlgraph.agents import Agent
 from rlgraph.core import CheckpointError, SpecError, registry
 from rlgraph.environments import Environment
 from rlgraph.runs import resume, run_differences, train
+from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.spaces import FloatBox, IntBox
-from rlgraph.workers import Callback
+from rlgraph.workers import Callback, Evaluation
 
 pytestmark = pytest.mark.slow
 
@@ -280,6 +282,22 @@ def test_more_steps(actor, tmp_path, undrawn):
     assert summary.training.timesteps == 400
     assert "schedules follow 400 steps, they followed 260" in summary.departures[0]
     assert json.loads((tmp_path / "config.json").read_text())["run"]["steps"] == 400
+
+
+def test_a_best_policy_that_the_resumed_run_will_not_meet_again(actor, tmp_path, undrawn):
+    """Of an evaluation after the checkpoint; with other schedules there may be none like it."""
+    crash(actor, tmp_path, 220)
+    checkpoints = RunCheckpoints(tmp_path / "checkpoints", 2, memory=True)
+    agent = Agent.load(tmp_path / "checkpoints" / "step-000000180")
+    checkpoints.store_best(agent, Evaluation((500.0, 500.0), (500, 500), 200))
+    summary = resume(tmp_path, steps=400)
+    said = "step 180: the best policy so far is that of step 200 of a part of the run that was cut off"
+    assert summary.departures[-1] == said
+    assert json.loads((tmp_path / "result.json").read_text())["best"] == {
+        "timesteps": 200,
+        "mean_return": 500.0,
+    }
+    assert checkpoints.evaluation_of_best().timesteps == 200
 
 
 def test_without_memory(actor, tmp_path, undrawn):

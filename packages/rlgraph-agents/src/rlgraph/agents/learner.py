@@ -156,11 +156,16 @@ class Learner:
         self._own.add(step, slots)
         if self.statistics is not None:
             self.statistics.add(step, OWN, slots)
-        if self.group is not None:
-            # All learners count alike, invalid rows too: what is due is due on all of them.
-            self.steps += len(step.rewards) * self.group.size
-        elif not is_counted:
-            self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
+        if not is_counted:
+            valid = step.valid if self.group is None else None
+            self.count_steps(len(step.rewards) if valid is None else int(valid.sum()))
+
+    def count_steps(self, rows: int) -> None:
+        """Count steps of this process.
+
+        All learners of a group count alike, invalid rows too: what is due is due on all of them.
+        """
+        self.steps += rows if self.group is None else rows * self.group.size
 
     def cut(self, slots: Any = None) -> None:
         """The episodes of this process's `slots` (None: all) were cut after their last step."""

@@ -135,7 +135,7 @@ class Observer:
                 str(error).replace("insert_records", "observe", 1).replace("argument records.", "argument ")
             )
             raise InputError(said) from None
-        self._learner.steps += len(numbers)
+        self._learner.count_steps(len(numbers))
         return True
 
     def _observe(
@@ -172,7 +172,7 @@ class Observer:
             step = VectorStep(begins=begins, **_rows(columns, chosen))
             for complete, its_slots in self._waiting.add(step, slots[chosen]):
                 self._learner.add(complete, its_slots, is_counted=True)
-        self._learner.steps += rows
+        self._learner.count_steps(rows)
 
     def drop(self, env_id: Any = None) -> None:
         """Throw away what waits of environments (None: all)."""

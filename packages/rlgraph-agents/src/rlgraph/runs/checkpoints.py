@@ -17,14 +17,17 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.errors import CheckpointWarning
 from rlgraph.runs.errors import RunFolderError, StorageError
 from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
-from rlgraph.runs.run_state import RunState, read_state
+from rlgraph.runs.records import evaluation_of
+from rlgraph.runs.run_files import parse
+from rlgraph.runs.run_state import EvaluationState, RunState, read_state
 from rlgraph.runs.state_json import to_json
+from rlgraph.workers.evaluation import Evaluation
 
 #: Checkpoint of the best policy, of the end of training, and of a non-finite number. The last one is for inspection; it
 #: is read only if named, and only it may hold weights that are not finite.
 BEST, LAST, FAILED = "best", "last", "failed"
-#: The key of the state of a run in a checkpoint's facts.
-RUN = "run"
+#: Keys of a checkpoint's facts: the state of a run, and the evaluation that the best policy is the best of.
+RUN, EVALUATION = "run", "evaluation"
 _STEP = re.compile(r"step-(\d+)")
 
 
@@ -40,8 +43,8 @@ class RunCheckpoints:
     def __init__(self, folder: Path, keep_last: int, memory: bool):
         self.folder, self.keep_last, self.memory = folder, keep_last, memory
 
-    def store_best(self, agent: Agent) -> Path:
-        """Save the policy as the best one: weights without memory.
+    def store_best(self, agent: Agent, evaluation: Evaluation) -> Path:
+        """Save the policy, of which this is the evaluation, as the best one: weights without memory.
 
         Raises:
             NumericalError: the weights are not finite.
@@ -49,7 +52,23 @@ class RunCheckpoints:
         """
         check_finite_weights(agent, BEST)
         with _storing():
-            return agent.store_model(self.folder / BEST, memory=False)
+            facts = {EVALUATION: to_json(vars(evaluation))}
+            return agent.store_model(self.folder / BEST, memory=False, facts=facts)
+
+    def evaluation_of_best(self) -> Evaluation | None:
+        """The evaluation of the policy that is saved as the best; None: it does not say, or there is none.
+
+        Raises:
+            RunFolderError: a type or range is wrong.
+        """
+        path = find_checkpoint(self.folder / BEST)
+        if not path.exists() or problem_of(path):
+            return None
+        facts = read_manifest(path).facts
+        if EVALUATION not in facts:
+            return None  # of an older version
+        where = f"{path / 'manifest.json'}, facts.{EVALUATION}"
+        return evaluation_of(parse(EvaluationState, facts[EVALUATION], where))
 
     def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
         """Write a full checkpoint named after its step, and remove the oldest ones."""

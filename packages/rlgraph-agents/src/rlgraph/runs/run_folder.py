@@ -87,12 +87,12 @@ class RunFolder(Callback):
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         # A document of an older version stays unchanged, since the checkpoints have its digest.
         self._document = earlier["run"] if earlier and state is not None else spec.model_dump(mode="json")
-        self.best = None if state is None or state.best is None else evaluation_of(state.best)
         #: Why the run differs from the one that its seed determines.
         self.departures: list[str] = [] if state is None else list(state.departures)
         self.checkpoints = RunCheckpoints(
             folder / "checkpoints", spec.checkpoints.keep_last, spec.checkpoints.memory
         )
+        self.best = None if state is None else self._best_so_far(state)
         first_step = 0 if state is None else state.worker.timesteps
         self._scalars: list[Scalars] = []
         with ExitStack() as stack:
@@ -176,8 +176,22 @@ class RunFolder(Callback):
             }
         )
         if self.best is None or evaluation.mean >= self.best.mean:
-            self.checkpoints.store_best(self.agent)
+            self.checkpoints.store_best(self.agent, evaluation)
             self.best = evaluation
+
+    def _best_so_far(self, state: RunState) -> Evaluation | None:
+        """The best evaluation before `state`; of a run that departs, that of the policy which is saved as the best.
+
+        Such a run need not come to it again, where a kill cut off the part of the run that it is from.
+        """
+        best = None if state.best is None else evaluation_of(state.best)
+        if self.departures and (saved := self.checkpoints.evaluation_of_best()) is not None and saved != best:
+            self.departures.append(
+                f"step {state.worker.done}: the best policy so far is that of step {saved.timesteps} of a part of the "
+                "run that was cut off"
+            )
+            return saved
+        return best
 
     def __enter__(self) -> Self:
         return self
