@@ -145,6 +145,8 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "exploration_final_eps": "exploration_spec.epsilon_spec",
         "exploration_fraction": "exploration_spec.epsilon_spec",
         **dict.fromkeys(("start_e", "end_e", "eps_init", "eps_end"), "exploration_spec.epsilon_spec"),
+        **dict.fromkeys(("start_steps", "start_timesteps", "random_timesteps"), "random_before_update"),
+        "init_random_frames": "random_before_update",
         # environment and training
         "environment": "env",
         "policy": "Leave it out: 'network_spec' has the layers, and its default follows the states.",
