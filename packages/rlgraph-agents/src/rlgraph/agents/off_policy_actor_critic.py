@@ -54,7 +54,7 @@ class OffPolicyActorCritic(Algorithm):
         return ops.read(self.updates) == 0
 
     @graph_fn(returns=0)
-    def count_update(self, ops: Any) -> None:
+    def _count_update(self, ops: Any) -> None:
         """Add 1 to `updates`, which is there if `first_actions` are."""
         ops.assign_add(self.updates, 1)
 

@@ -92,7 +92,7 @@ class SAC(OffPolicyActorCritic):
         for target in self.targets:
             target.sync()
         if self.first_actions is not None:
-            self.count_update()
+            self._count_update()
         return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), "alpha": alpha, **losses}
 
     def _drawn(self, observations: Any) -> tuple[Any, Any]:

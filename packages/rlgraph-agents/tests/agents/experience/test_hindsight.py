@@ -408,7 +408,7 @@ def test_iql_learns_from_a_data_set_with_goals_that_its_episodes_achieved(tmp_pa
         "optimizer_spec": {"learning_rate": 3e-3},
     }
     small = Agent.from_spec({**spec, "memory_spec": {"capacity": 100}}, env=env)
-    steps = 737
+    steps = 714
     with pytest.raises(
         InputError, match=rf'{steps} steps, .* keeps 20: give memory_spec {{"capacity": {5 * steps}}}'
     ):
