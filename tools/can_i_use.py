@@ -72,6 +72,14 @@ FEATURES: dict[str, tuple[dict[str, Any], str]] = {
 }
 #: The same of features that need an environment of their own, which the sweep does not have.
 OTHER_FEATURES: dict[str, tuple[dict[str, Any], str]] = {HINDSIGHT: ({"hindsight_spec": {}}, "hindsight")}
+#: What some agents need beside a feature, since their own defaults exclude it: options, and how they are written.
+BESIDE: dict[str, tuple[dict[str, Any], str]] = {
+    "recurrent layers": (
+        {"memory_spec": {"type": "sequence_replay"}},
+        "`memory_spec: {type: sequence_replay}`",
+    ),
+    HINDSIGHT: ({"n_step": 1}, "`n_step: 1`"),
+}
 #: Two features that exclude each other are refused with one of these.
 EXCEPTIONS = ("there is no default network", "the states have none")
 SMALL = {
@@ -97,12 +105,12 @@ def mask_space(actions: Space) -> Space:
 
 
 def spec_of(
-    agent: str, states: Space, actions: Space, features: tuple[str, ...] = ()
+    agent: str, states: Space, actions: Space, features: tuple[str, ...] = (), beside: bool = False
 ) -> tuple[dict[str, Any], Space]:
-    """The spec of an agent with these features, and the Space of its states."""
+    """The spec of an agent with these features, and what is `BESIDE` them, and the Space of its states."""
     options: dict[str, Any] = {}
     for feature in features:
-        options |= (FEATURES | OTHER_FEATURES)[feature][0]
+        options |= (FEATURES | OTHER_FEATURES)[feature][0] | (BESIDE.get(feature, ({},))[0] if beside else {})
     is_vector = isinstance(states, FloatBox)
     if "network_spec" in options and not is_vector:
         together = [] if not isinstance(states, Dict) and len(features) == 1 else [{"type": "concat"}]
@@ -114,9 +122,11 @@ def spec_of(
     return {"type": agent, **options}, states
 
 
-def refusal(agent: str, states: Space, actions: Space, features: tuple[str, ...] = ()) -> str:
+def refusal(
+    agent: str, states: Space, actions: Space, features: tuple[str, ...] = (), beside: bool = False
+) -> str:
     """Why the agent cannot be used so, in one line; empty if it can."""
-    spec, seen = spec_of(agent, states, actions, features)
+    spec, seen = spec_of(agent, states, actions, features, beside)
     try:
         Agent.check_spec(spec, state_space=seen, action_space=actions)
     except SpecError as error:
@@ -129,6 +139,16 @@ def taken_actions(agent: str) -> Space:
     return next(space for space in ACTIONS.values() if not refusal(agent, STATES["a vector"], space))
 
 
+def _cell(agent: str, feature: str, refused: str) -> str:
+    """What the table says of an agent and a feature, which it refuses with its defaults or does not."""
+    if not refused:
+        return "yes"
+    vector, actions = STATES["a vector"], taken_actions(agent)
+    if feature in BESIDE and not refusal(agent, vector, actions, (feature,), beside=True):
+        return f"with {BESIDE[feature][1]}"
+    return "no"
+
+
 def page() -> str:
     """The page of the documentation."""
     names, refused = agents(), []
@@ -139,7 +159,7 @@ def page() -> str:
         "The table says what each agent takes. It is made with the checks of the agents' constructors: an agent",
         "refuses everything else when it is made. What an agent takes can be combined, with the conditions below, on",
         "every backend that learns and with every autoreset mode. `tools/can_i_use.py --sweep` trains random",
-        "combinations to check this.",
+        "combinations to check this. Where the table names an option, the agent needs it beside the feature.",
         "",
         "The conditions:",
         "",
@@ -175,12 +195,14 @@ def page() -> str:
     ]
     for title, what, ask in questions:
         answers = {name: ask(name) for name in names}
-        lines.append("| " + " | ".join([title, *("no" if answers[name] else "yes" for name in names)]) + " |")
+        cells = [_cell(name, what, answers[name]) for name in names]
+        lines.append("| " + " | ".join([title, *cells]) + " |")
         messages: dict[str, list[str]] = {}
         for name, said in answers.items():
             messages.setdefault(said, []).append(f"`{name}`")
         refused += [f"* {', '.join(who)}, {what}: `{said}`" for said, who in messages.items() if said]
-    return "\n".join([*lines, "", "## Messages of refused combinations", "", *refused, ""])
+    title = "## Messages of combinations that are refused, or need another option"
+    return "\n".join([*lines, "", title, "", *refused, ""])
 
 
 class RandomTask(Environment):

@@ -39,4 +39,9 @@ def test_what_learns_from_data_trains() -> None:
 def test_what_the_table_refuses_is_refused() -> None:
     assert outcome("dqn", "a vector", "floats with both bounds", (), "torch") == "refused"
     assert outcome("random", "a vector", "one category", ("recurrent layers",), "torch") == "refused"
+    alone, beside = (
+        refusal("rainbow", STATES["a vector"], ACTIONS["one category"], ("recurrent layers",), beside)
+        for beside in (False, True)
+    )
+    assert "expected 'sequence_replay'" in alone and not beside
     assert refusal("sac", STATES["a vector"], ACTIONS["a bool"]).startswith("action_space: expected floats")

@@ -93,6 +93,15 @@ def test_a_memory_without_room_for_the_demonstrations_is_refused(shown):
     assert agent.learner.demonstrations == 6
 
 
+def test_demonstrations_that_fill_the_memory_are_for_learning_offline(one_backend, shown):
+    agent = make(one_backend, memory_spec={"capacity": 6})
+    agent.learn(updates=2, data=shown)
+    with pytest.raises(
+        SpecError, match="memory_spec.capacity: expected more than 6, the number of demonstrations"
+    ):
+        agent.learn(8, env=partial(RandomEnv, STATES, ACTIONS))
+
+
 def test_a_memory_that_overwrites_demonstrations_is_refused():
     with pytest.raises(
         SpecError, match="memory_spec.type: expected 'demonstration_replay', given a Prioritized"

@@ -161,6 +161,22 @@ def test_data_that_is_larger_than_the_memory_is_refused(data):
         agent.import_observations(data["right"])
 
 
+@pytest.mark.parametrize("kind", ["bc", "dqn"])
+def test_steps_that_are_more_than_the_memory_keeps_are_refused(kind):
+    observations, shown = cues(np.random.default_rng(0), 20)
+    steps = {
+        "states": observations[:-1],
+        "actions": shown[:-1],
+        "rewards": np.ones(20),
+        "terminals": np.ones(20, bool),
+        "next_states": observations[1:],
+    }
+    agent = agent_of(kind, "numpy", memory_spec={"capacity": 19})
+    with pytest.raises(InputError, match='import_observations: .* 20 steps, .* keeps 19: .*"capacity": 20'):
+        agent.import_observations(steps)
+    assert agent.executor.execute("get_memory_size") == 0
+
+
 def test_sequences_of_episodes_of_all_lengths_have_room(tmp_path):
     """Each sequence takes all of its own steps in the memory: padding, and what it shares with another one."""
     rng, lengths = np.random.default_rng(0), range(1, 14)

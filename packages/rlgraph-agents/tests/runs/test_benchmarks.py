@@ -7,8 +7,9 @@ import sys
 import time
 
 import pytest
+import yaml
 
-from rlgraph.core import NumericalError, SpecError
+from rlgraph.core import InputError, NumericalError, SpecError
 from rlgraph.runs import RunFolderError, train
 from rlgraph.runs.benchmarks import pictures, results, seed
 from rlgraph.runs.benchmarks.pictures import _scores
@@ -160,7 +161,25 @@ def test_results_of_a_changed_document_are_stale(suite, subject, tmp_path):
     assert state.missing == state.stale == [(subject, 2)]
     text = suite_markdown(suite, state)
     assert "| tiny | NumPy 2.0 | 60 | 1.5 | 7.0 |  | 7.0 |  |  |" in text
-    assert "Not shown, since the document has changed: tiny on numpy, seed 2." in text
+    assert "Not shown, since the document or its data set has changed: tiny on numpy, seed 2." in text
+
+
+def test_results_of_another_data_set_are_stale(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown, suite_file = tmp_path / "shown.npz", tmp_path / "cloning.yaml"
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump({**document, "data": {"file": "shown.npz"}}))
+    suite_file.write_text("{runs: [tiny.yaml], seeds: 1, backends: [numpy]}")
+    with pytest.raises(SpecError, match="tiny on numpy: data.file: shown.npz: expected .* does not exist"):
+        read_suite(suite_file).check()
+    shown.write_bytes(b"old")
+    suite = read_suite(suite_file)
+    subject = suite.subjects[0][0]
+    put(tmp_path, subject, measured(subject, 1, 7.0, data=subject.data))
+    assert State(suite, tmp_path).missing == []
+    shown.write_bytes(b"new")
+    assert len(State(read_suite(suite_file), tmp_path).stale) == 1
+    shown.unlink()  # the page of results can be made elsewhere
+    assert State(read_suite(suite_file), tmp_path).missing == []
 
 
 def test_tables_show_failures_and_never_average_over_versions(suite, subject, tmp_path):
@@ -200,7 +219,7 @@ def test_the_table_of_an_agent_has_all_environments_and_every_seed(document, tmp
     assert "| CartPole-v1 | *CleanRL* | *500,000* |  |  | *490 ± 6* |  |  |" in text
     assert "| MountainCar-v0 |" not in text
     assert "No result yet: CartPole-v1 on numpy, seed 3; MountainCar-v0 on numpy, seed 1." in text
-    assert "Not shown, since the document has changed: CartPole-v1 on numpy, seed 4." in text
+    assert "Not shown, since the document or its data set has changed: CartPole-v1 on numpy, seed 4." in text
     assert "CartPole-v1 on numpy, seed 2: failed: NumericalError." in text
     put(tmp_path, pole, *(measured(pole, seed, float(seed)) for seed in range(1, 5)))
     put(tmp_path, car, measured(car, 1, -100.0))
@@ -311,13 +330,16 @@ def test_an_unfinished_seed_of_something_else_begins_again(changed, subject, tmp
     assert not (place / seed.RUN).exists()
 
 
-def test_a_failure_is_a_result(subject, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "error", [NumericalError("the loss is not finite"), InputError("step 3: the mask forbids all actions")]
+)
+def test_a_failure_is_a_result(error, subject, tmp_path, monkeypatch):
     def fail(document, run):
-        raise NumericalError("the loss is not finite")
+        raise error
 
     monkeypatch.setattr(seed, "train", fail)
     found = seed.measure(job(tmp_path, subject))
-    assert (found.last, found.error) == (None, "NumericalError: the loss is not finite")
+    assert (found.last, found.error) == (None, f"{type(error).__name__}: {error}")
     assert read_result(result_file(tmp_path, subject, 1)) == found
 
 

@@ -68,6 +68,29 @@ def killed(spec, folder, timesteps):
     shutil.rmtree(folder / "checkpoints" / "last")
 
 
+def test_a_memory_without_a_place_for_own_steps_is_refused_before_training(spec, shown, tmp_path):
+    agent = Agent.from_spec(spec["agent"], env="CartPole-v1", backend=spec["backend"])
+    spec["agent"]["memory_spec"]["capacity"] = agent.import_observations(shown)
+    with pytest.raises(SpecError, match="memory_spec.capacity: expected more than"):
+        train(spec, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    assert train({**spec, "steps": 0}, tmp_path / "offline").training.updates == UPDATES
+
+
+def test_an_error_that_stops_the_checkpoint_too_is_in_the_result(spec, tmp_path, monkeypatch):
+    def fail(*_):
+        raise InputError("the memory is full")
+
+    monkeypatch.setattr(
+        "rlgraph.agents.experience.replay_with_demonstrations.ReplayWithDemonstrations.take_due", fail
+    )
+    monkeypatch.setattr(Agent, "flush_buffers", fail)
+    with pytest.raises(InputError, match="the memory is full"):
+        train(spec, tmp_path / "run")
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert (result["outcome"], result["error"]) == ("failed", "InputError: the memory is full")
+
+
 def test_a_document_gives_the_agent_that_python_gives(spec, shown, tmp_path, caplog):
     spec["checkpoints"]["interval"] = None
     summary = train(spec, tmp_path / "run")

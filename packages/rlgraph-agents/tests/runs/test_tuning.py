@@ -97,6 +97,14 @@ def test_a_second_search_leaves_the_first_one_alone(document, tmp_path, made_up)
     assert len(tune(document, tmp_path / "search", 1, space=SPACE).trials) == 1  # the lock is released
 
 
+def test_a_training_is_evaluated_ten_times_whatever_its_document_says(document, tmp_path, made_up):
+    seen = made_up(lambda agent: 1.0)
+    rare = {**document, "evaluation": {"interval": 64, "episodes": 3}}
+    found = tune(rare, tmp_path, 1, space=SPACE)
+    assert seen[0]["evaluation"] == found.best["evaluation"]
+    assert seen[0]["evaluation"] == {"interval": 6, "episodes": 3, "policy": "last"}
+
+
 def test_trials_that_fall_behind_are_stopped(document, tmp_path, made_up):
     made_up(lambda agent: 1.0 if agent["num_epochs"] == 1 else 100.0)
     found = tune(document, tmp_path, 30, space=SPACE)
@@ -149,6 +157,8 @@ def test_choices_may_be_lists_and_mappings(document, tmp_path, made_up):
             r"space\['clip_ratio'\]: given .* `low > 0`",
         ),
         ({}, "space: expected at least one option to search"),
+        ({"discoun": [0.9, 0.99]}, "discoun: there is no 'discoun'. Did you mean 'discount'"),
+        ({"discount": {"low": 2.0, "high": 3.0}}, "agent.discount: expected"),
     ],
 )
 def test_wrong_spaces(space, message, document, tmp_path):

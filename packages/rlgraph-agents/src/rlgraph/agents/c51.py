@@ -58,7 +58,10 @@ class Rainbow(C51):
     """
 
     name = "rainbow"
-    experience = Replay.of(n_step=3, memory_spec={"type": "prioritized_replay", "capacity": 10**5})
+    experience = Replay.of(
+        n_step=3,
+        memory_spec={"type": "prioritized_replay", "capacity": 10**5, "alpha": 0.5, "beta": [0.4, 1.0]},
+    )
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ groups ``_index_0``, ``_index_1``, ... HDF5 files of this form are those of Mina
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,11 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlgraph.agents.bounds import outside
 from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.agents.nested_arrays import row
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments.extras import import_extra
-from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, Space, Tuple
 
 HDF5, NPZ = (".hdf5", ".h5"), ".npz"
 FIELDS = ("observations", "actions", "rewards", "terminations", "truncations")
@@ -150,29 +152,10 @@ class DataSetReader:
             )
         with np.errstate(over="ignore"):
             taken = array.astype(dtype, copy=False)
-        if (outside := _outside(field, array, taken, box)).any():
-            at = tuple(np.argwhere(outside)[0].tolist())
+        if (wrong := outside(box, array, taken, field == "actions")).any():
+            at = tuple(np.argwhere(wrong)[0].tolist())
             raise InputError(f"{where}, step {at[0]}: {name}: {array[at]} is not in {box!r}")
         return taken
-
-
-def _outside(field: str, array: np.ndarray, taken: np.ndarray, box: BoxSpace) -> np.ndarray:
-    """Where an array is not in its Space; the bounds of floats are checked of actions only, as densities need.
-
-    Args:
-        field: the field that it is of.
-        array: as the file has it.
-        taken: with the dtype of records, in which large numbers can be infinite.
-        box: its Space.
-    """
-    outside = ~np.isfinite(taken) if taken.dtype.kind == "f" else np.zeros(array.shape, bool)
-    if isinstance(box, IntBox):
-        outside |= False if box.low is None else array < box.low
-        outside |= False if box.high is None else array >= box.high
-    elif isinstance(box, FloatBox) and field == "actions":
-        outside |= False if box.low is None else array < box.low
-        outside |= False if box.high is None else array > box.high
-    return outside
 
 
 def _field_spaces(states: Space, actions: Space) -> dict[str, Space]:
@@ -222,6 +205,19 @@ def write_data_set(file: str | Path, episodes: list[RecordedEpisode], states: Sp
         for number, episode in enumerate(episodes):
             opened[f"episode_{number}"].attrs.update(id=number, total_steps=len(episode.rewards))
     return file
+
+
+def fingerprint(place: str | Path) -> str:
+    """The SHA-256 of the files of a data set: other contents have another one.
+
+    Raises:
+        InputError: there are no such files.
+    """
+    whole = hashlib.sha256()
+    for file in _files(Path(place)):
+        with file.open("rb") as opened:
+            whole.update(hashlib.file_digest(opened, "sha256").digest())
+    return whole.hexdigest()
 
 
 def check_suffix(file: Path) -> None:

@@ -16,6 +16,7 @@ from rlgraph.core import InputError
 
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
+    from rlgraph.agents.learner import Learner
 
 
 def import_steps(agent: Agent, observations: Any) -> int:
@@ -37,9 +38,11 @@ def import_steps(agent: Agent, observations: Any) -> int:
             "hindsight_spec need whole episodes, given steps: write them with rlgraph.agents.data_sets.write_data_set"
         )
     records = agent._batches.records_of_steps(observations)
+    steps = len(records["rewards"])
     with agent._observing:
+        _check_room(agent.learner, "import_observations", steps, steps)
         agent.learner.insert_data(records)
-    return len(records["rewards"])
+    return steps
 
 
 def update_offline(agent: Agent) -> dict[str, float]:
@@ -58,19 +61,24 @@ def _import_data_set(agent: Agent, place: str | Path) -> int:
     reader = DataSetReader(agent.state_space, agent.action_space, learner.spec.dtype, learner.graph.masked)
     episodes = reader.read(place)
     lengths = [len(episode.rewards) for episode in episodes]
-    steps, room, needed = sum(lengths), learner.experience.room, learner.experience.room_for(lengths)
-    held = learner.demonstrations or 0
-    if needed + held > room:
-        capacity = (needed + held) * learner.experience.records_per_step
-        besides = f", {held} of them demonstrations that it has" if held else ""
-        raise InputError(
-            f"{place}: the data set has {steps} steps, and the memory keeps {room}{besides}: give memory_spec "
-            f'{{"capacity": {capacity}}}, or a part of the files'
-        )
+    steps = sum(lengths)
+    _check_room(learner, place, steps, learner.experience.room_for(lengths))
     actor = agent.new_actor(learns=True)
     for episode in episodes:
         learner.insert_episode(_steps(episode, actor))
     return steps
+
+
+def _check_room(learner: Learner, where: object, steps: int, needed: int) -> None:
+    """Raise `InputError` if the memory does not keep all `steps`, which need room for `needed`."""
+    room, held = learner.experience.room, learner.demonstrations or 0
+    if needed + held > room:
+        capacity = (needed + held) * learner.experience.records_per_step
+        besides = f", {held} of them demonstrations that it has" if held else ""
+        raise InputError(
+            f"{where}: the data set has {steps} steps, and the memory keeps {room}{besides}: give memory_spec "
+            f'{{"capacity": {capacity}}}, or a part of it'
+        )
 
 
 def _steps(episode: RecordedEpisode, actor: Actor) -> Iterator[VectorStep]:

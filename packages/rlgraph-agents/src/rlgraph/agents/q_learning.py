@@ -50,7 +50,6 @@ class QLearning(Algorithm):
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
         "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
         "update_spec.batch_size": [16, 32, 64, 128, 256],
-        "update_spec.update_interval": [1, 4, 8, 16],
         "sync_interval": [1, 10, 100, 500, 1000, 5000],
     }
     name: ClassVar[str] = "dqn"

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.bounds import outside
 from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.agents.nested_arrays import length, with_batch_rank
 from rlgraph.core import InputError
-from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, SpaceError
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, Space, SpaceError
 
 #: Steps that are checked in every respect, bounds of actions included, before plain arrays are trusted.
 CHECKED_STEPS = 1000
@@ -239,19 +240,13 @@ class StepReader:
             raise InputError(
                 f"{method}: argument {where}: expected {dtype}[{expected}], given {array.dtype}{list(array.shape)}"
             )
-        array = array.astype(dtype, copy=False)
-        outside = np.zeros(array.shape, bool)
-        if isinstance(box, IntBox):
-            outside = outside if box.low is None else array < box.low
-            outside = outside if box.high is None else outside | (array >= box.high)
-        elif array.dtype.kind == "f" and name != "rewards":
-            outside = ~np.isfinite(array)
-        if outside.any():
-            place = int(np.argwhere(outside)[0, 0])
+        taken = array.astype(dtype, copy=False)
+        if name != "rewards" and (wrong := outside(box, array, taken, name == "actions")).any():
+            place = int(np.argwhere(wrong)[0, 0])
             of = f" of {path!r}" if path else ""
             word = "action" if name == "actions" else name
             raise InputError(f"{method}: the {word}{of} in row {place}, {array[place]}, is not in {box!r}")
-        return array
+        return taken
 
 
 def check_lengths(method: str, columns: Mapping[str, Any]) -> None:

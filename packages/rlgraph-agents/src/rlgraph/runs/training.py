@@ -11,7 +11,7 @@ from typing import Any, Self
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_spec import is_json, stored_spec
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError, SpecError, data_specs
+from rlgraph.core import NumericalError, RLGraphError, SpecError, data_specs
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
@@ -29,6 +29,7 @@ from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.offline import train_on_memory
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
+from rlgraph.workers.worker import check_learns_in_environments
 
 #: Offset from the seeds of evaluations during training.
 FINAL_EVALUATION_SEED = 777_000_777
@@ -211,6 +212,8 @@ class Run:
         self.forked_from = forked_from
         if spec.data.file is not None:
             self._take_in(spec.data.file)
+            if spec.steps:
+                check_learns_in_environments(agent)
         kind, self._options = worker_class(spec.executor_spec, spec.agent)
         with options_placed(self._options):
             self.worker = kind(
@@ -320,12 +323,13 @@ class Run:
 
     def _keep(self, error: Exception) -> None:
         """Save the training after an error: a checkpoint and ``result.json``, if they can be written."""
-        try:
-            self._store_failure(error)
-            self.folder.write_result({"outcome": "failed", "error": f"{type(error).__name__}: {error}"})
-        except StorageError as other:
-            if not isinstance(error, StorageError):
-                error.add_note(str(other))
+        outcome = {"outcome": "failed", "error": f"{type(error).__name__}: {error}"}
+        for write in (lambda: self._store_failure(error), lambda: self.folder.write_result(outcome)):
+            try:
+                write()
+            except RLGraphError as other:  # what failed, such as a memory, may fail again
+                if not isinstance(error, StorageError) and str(other) != str(error):
+                    error.add_note(str(other))
         if isinstance(error, StorageError):
             error.add_note(
                 f"{self.worker.timesteps_of_run:,} of {self.spec.steps:,} steps are done, and the checkpoints written "

@@ -35,6 +35,8 @@ FIRST_SEED = LAST_SEED + 1
 FAILURES = (SpecError, AssemblyError, BuildError, InputError, NumericalError)
 #: What a trial remembers: Optuna's own parameters have names in place of lists and mappings.
 OPTIONS, REASON = "options", "reason"
+#: Of a training, however often its document has them: a trial is stopped at one.
+EVALUATIONS = 10
 #: Trials that are never stopped early, so that others have something to fall behind.
 UNPRUNED = 5
 STUDY, SETTINGS, BEST, IMPORTANCE, TRIALS = (
@@ -111,8 +113,9 @@ def tune(
             path="evaluation.policy",
         )
     searched = _checked(optuna, space if space is not None else _declared(document))
-    evaluation = {"interval": max(run.steps // 10, 1), **document.get("evaluation", {})}
-    document = {**document, "evaluation": {**evaluation, "policy": "last"}}
+    _check_options(document, searched)
+    watched = {"interval": max(run.steps // EVALUATIONS, 1), "policy": "last"}
+    document = {**document, "evaluation": {**document.get("evaluation", {}), **watched}}
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     search = _Search(folder, document, searched, seeds, callbacks)
@@ -183,7 +186,7 @@ class _Search:
             raise
 
     def _trained(self, optuna: Any, trial: optuna.Trial, chosen: Mapping[str, Any]) -> float:
-        document = self.with_options(chosen)
+        document = _with_options(self.document, chosen)
         check(document)
         returns = []
         for seed in range(FIRST_SEED, FIRST_SEED + self.seeds):
@@ -201,10 +204,6 @@ class _Search:
             returns.append(summary.evaluation.mean)
         return math.fsum(returns) / len(returns)
 
-    def with_options(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """The document with the chosen options."""
-        return apply_overrides(self.document, [f"{path}={json.dumps(x)}" for path, x in chosen.items()])
-
     def result(self, optuna: Any, study: optuna.Study) -> Tuning:
         """What was found; writes the best document, and the picture where enough trials have ended."""
         trials = tuple(_described(trial) for trial in study.get_trials())
@@ -212,7 +211,7 @@ class _Search:
         if not ended:
             return Tuning(self.folder, None, None, trials, self.interrupted)
         best_trial = _described(study.best_trial)
-        best = self.with_options(best_trial["options"])
+        best = _with_options(self.document, best_trial["options"])
         text = yaml.safe_dump(best, sort_keys=False)
         head = f"# The best of {len(trials)} trials: {best_trial['score']:g} on seeds from {FIRST_SEED} on.\n"
         (self.folder / BEST).write_text(head + text, encoding="utf-8")
@@ -308,6 +307,29 @@ def _checked(optuna: Any, space: SearchSpace) -> dict[str, Any]:
         except (TypeError, ValueError) as error:
             raise SpecError(f"given {where!r}: {error}", path=f"space[{path!r}]") from None
     return dict(space)
+
+
+def _check_options(document: Mapping[str, Any], space: SearchSpace) -> None:
+    """Find out whether the agent takes at least one value of each option.
+
+    Raises:
+        SpecError: it takes none, such as of an unknown option.
+    """
+    for path, where in space.items():
+        values = [where["low"], where["high"]] if isinstance(where, Mapping) else where
+        errors = []
+        for value in values:
+            try:
+                check(_with_options(document, {path: value}))
+                break
+            except SpecError as error:
+                errors.append(error)
+        else:
+            raise errors[0]
+
+
+def _with_options(document: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    return apply_overrides(document, [f"{path}={json.dumps(x)}" for path, x in chosen.items()])
 
 
 def _suggest(trial: Any, path: str, where: Any) -> Any:

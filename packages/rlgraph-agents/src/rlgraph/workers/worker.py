@@ -28,12 +28,19 @@ _log = logging.getLogger(__name__)
 
 
 def check_learns_in_environments(agent: Agent) -> None:
-    """Raise `SpecError` if an agent learns from data sets only."""
+    """Raise `SpecError` if an agent learns from data sets only, or demonstrations leave own steps no place."""
     if agent.algorithm_class.experience.kind.is_recorded:
         raise SpecError(
             f"{type(agent).__name__} learns from a data set, not in an environment: give learn(updates=N, "
             "data=FILE), with a file that rlgraph.workers.record_data_set wrote",
             path="agent",
+        )
+    room, held = agent.learner.experience.room, agent.learner.demonstrations or 0
+    if held >= room > 0:
+        raise SpecError(
+            f"expected more than {held}, the number of demonstrations, which are never overwritten, given {room}: the "
+            "agent's own steps have no place",
+            path="memory_spec.capacity",
         )
 
 

@@ -38,7 +38,7 @@ class SeedResult(Spec):
     """What a seed reached.
 
     Attributes:
-        name, document, backend, compiled: see `Subject`.
+        name, document, backend, compiled, data: see `Subject`.
         seed: the seed.
         device: where the agent computed; None: where its document and the backend say.
         last: the last policy; None: the run failed.
@@ -55,6 +55,7 @@ class SeedResult(Spec):
     document: dict[str, Any]
     backend: str
     compiled: bool = False
+    data: str | None = None
     seed: int
     device: str | None = None
     last: Judged | None = None
@@ -123,7 +124,7 @@ class State:
     Attributes:
         results: of each subject, by seed.
         missing: seeds without a result.
-        stale: seeds whose result is of another document; they are missing, too.
+        stale: seeds whose result is of another document or data set; they are missing, too.
     """
 
     def __init__(self, suite: Suite, folder: Path):
@@ -143,8 +144,9 @@ class State:
 
 
 def is_of(result: SeedResult, subject: Subject) -> bool:
-    """Whether a result is of the present document of a subject."""
-    return same_document(result.document, subject.document)
+    """Whether a result is of the present document of a subject, and of its present data set, if that is here."""
+    is_of_data = subject.data in (None, result.data)
+    return is_of_data and same_document(result.document, subject.document)
 
 
 def same_document(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -110,6 +110,7 @@ def _start(folder: Path, subject: Subject, seed: int, device: str | None) -> _Pr
         "document": subject.document,
         "backend": subject.backend,
         "compiled": subject.compiled,
+        "data": subject.data,
         "seed": seed,
         "device": device,
     }

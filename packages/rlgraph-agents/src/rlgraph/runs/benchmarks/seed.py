@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core import CheckpointError, NumericalError, SpecError, allow_imports
+from rlgraph.core import CheckpointError, InputError, NumericalError, SpecError, allow_imports
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.benchmarks.results import Curve, Judged, SeedResult, write_result
@@ -34,7 +34,7 @@ JOB, RUN, LOG = "job.json", "run", "log.txt"
 #: Points of a curve that is kept.
 POINTS = 50
 #: Failures that are results; all others leave a job as it is.
-FAILURES = (NumericalError, EnvironmentFault)
+FAILURES = (NumericalError, EnvironmentFault, InputError)
 
 
 def prepare(

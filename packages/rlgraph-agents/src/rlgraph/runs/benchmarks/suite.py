@@ -9,9 +9,10 @@ from typing import Any
 
 from pydantic import Field
 
+from rlgraph.agents.data_sets import fingerprint
 from rlgraph.agents.presets import preset
 from rlgraph.agents.specs import Spec, parse_spec
-from rlgraph.core import SpecError
+from rlgraph.core import InputError, SpecError
 from rlgraph.core.errors import Fault, nearest
 from rlgraph.core.specs.documents import SUFFIXES, is_spec_file, read_spec_file
 from rlgraph.runs.configuration import check, read_document
@@ -56,12 +57,14 @@ class Subject:
         document: a run's document.
         backend: its backend.
         compiled: whether the agent's programs are compiled.
+        data: the `fingerprint` of its data set; None: it has none, or the files are not here.
     """
 
     name: str
     document: Mapping[str, Any]
     backend: str
     compiled: bool
+    data: str | None = None
 
     @property
     def label(self) -> str:
@@ -132,8 +135,12 @@ class Suite:
         for subject, seeds in self.subjects:
             try:
                 check(subject.run(seeds[0]))
+                if (place := _data_set(subject.document)) is not None:
+                    fingerprint(place)
             except SpecError as error:
                 faults += [Fault(f"{subject.label}: {fault}", "") for fault in error.faults]
+            except InputError as error:
+                faults.append(Fault(f"{subject.label}: data.file: {error}", ""))
         if faults:
             raise SpecError(*dict.fromkeys(faults))
 
@@ -170,9 +177,22 @@ def _subjects(spec: SuiteSpec, folder: Path) -> Iterator[tuple[Subject, Sequence
                 raise SpecError(_same_name(other, row.run, name, backend), path="suite.runs")
             named[name, backend] = row.run
             yield (
-                Subject(name, document, backend, backend in spec.compiled),
+                Subject(name, document, backend, backend in spec.compiled, _fingerprint(document)),
                 range(1, (row.seeds or spec.seeds) + 1),
             )
+
+
+def _data_set(document: Mapping[str, Any]) -> str | None:
+    data = document.get("data")
+    return data.get("file") if isinstance(data, Mapping) else None
+
+
+def _fingerprint(document: Mapping[str, Any]) -> str | None:
+    place = _data_set(document)
+    try:
+        return None if place is None else fingerprint(place)
+    except InputError:  # a page of results needs no data sets
+        return None
 
 
 def _same_name(one: str, other: str, name: str, backend: str) -> str:

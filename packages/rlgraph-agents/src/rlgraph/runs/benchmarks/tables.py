@@ -190,7 +190,7 @@ def remaining(state: State) -> Iterator[str]:
     if missing:
         yield f"No result yet: {_named(missing)}."
     if state.stale:
-        yield f"Not shown, since the document has changed: {_named(state.stale)}."
+        yield f"Not shown, since the document or its data set has changed: {_named(state.stale)}."
 
 
 def _named(pairs: Iterable[tuple[Subject, int]]) -> str:
