@@ -170,6 +170,8 @@ def test_a_gymnasium_instance_stays_open():
 
 def test_unknown_agent():
     assert refusal("dqm") == "agent.type: unknown agent 'dqm'. Did you mean 'dqn'?"
+    assert refusal("ppo/CartPole-v1").endswith("give the agent 'ppo' and the environment 'CartPole-v1'")
+    assert "preset: there is no preset 'ppo/CartPole'. Did you" in refusal("ppo/CartPole")
     assert refusal({"type": "dqm"}, path="agents[2]").startswith("agents[2].type: unknown agent 'dqm'.")
 
 

@@ -121,7 +121,7 @@ def test_empty_files_episodes_and_folders_are_refused(tmp_path):
         with pytest.raises(InputError, match="the file cannot be read"):
             read(file)
         file.unlink()
-        with pytest.raises(InputError, match="it does not exist"):
+        with pytest.raises(InputError, match="does not exist: expected a file"):
             read(file)
     with pytest.raises(InputError, match="expected files .* in the folder, given none"):
         read(tmp_path)

@@ -232,8 +232,11 @@ def test_mistakes(write, tmp_path):
         compare(read_runs(["run"]), by=["agnt"])
     with pytest.raises(SpecError, match="no run has 'evaluation_retrn'. Did you mean 'evaluation_return'"):
         compare(read_runs(["run"]), metric="evaluation_retrn")
-    with pytest.raises(SpecError, match="empty has no value of evaluation_return yet"):
-        compare(read_runs(["run", "empty"]))
+    with pytest.raises(SpecError, match="metric: no run has a value of evaluation_return yet"):
+        compare(read_runs(["empty"]))
+    found = compare(read_runs(["run", "empty"]))
+    assert [len(group.runs) for group in found.groups] == [1]
+    assert found.cautions[0] == "left out, since they have no value of evaluation_return yet: empty"
     with pytest.raises(SpecError, match="there are no runs to compare"):
         compare([])
     (tmp_path / "run" / "metrics.csv").write_text("timesteps,loss\none,2\n")

@@ -165,7 +165,7 @@ def test_what_is_wrong_in_a_file_is_named_before_anything_is_written(spec, tmp_p
     with pytest.raises(InputError, match=r"wrong\.npz, episode_0, step 2: observations: nan"):
         train(spec, tmp_path / "run")
     spec["data"]["file"] = str(tmp_path / "none.npz")
-    with pytest.raises(InputError, match=r"none\.npz: .* it does not exist"):
+    with pytest.raises(InputError, match=r"none\.npz does not exist"):
         train(spec, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

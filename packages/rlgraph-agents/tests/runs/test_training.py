@@ -55,6 +55,19 @@ def actor(spec_of):
     return spec
 
 
+def test_a_run_that_is_interrupted_in_its_final_evaluation_is_resumed(actor, tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("rlgraph.runs.training.evaluate", interrupted)
+        summary = train(actor, tmp_path / "run")
+    assert (summary.training.timesteps, summary.training.interrupted, summary.evaluation) == (60, True, None)
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
+    again = resume(tmp_path / "run")
+    assert again.training.timesteps == 60 and len(again.evaluation.returns) == 4
+
+
 def agent_of(run, checkpoint):
     config = json.loads((run / "config.json").read_text())["run"]
     agent = Agent.from_spec(config["agent"], env=config["environment"], backend=config["backend"])

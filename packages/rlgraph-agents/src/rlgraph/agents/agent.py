@@ -27,13 +27,13 @@ from rlgraph.agents.learner import Learner
 from rlgraph.agents.observer import Observer
 from rlgraph.agents.offline import import_steps
 from rlgraph.agents.other_names import IN_AN_AGENT, IN_EVALUATE, IN_LEARN, AnswersToOtherNames, answers_to
-from rlgraph.agents.presets import Preset
+from rlgraph.agents.presets import Preset, preset
 from rlgraph.agents.sampler import Sampler
 from rlgraph.agents.step_reader import StepReader
 from rlgraph.agents.user_actor import UserActor
 from rlgraph.agents.weights import load_weights
 from rlgraph.components import Exploration, NeuralNetwork
-from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable
+from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable, registry
 from rlgraph.core.errors import OtherNames, RLGraphError
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_types import ComponentSpec
@@ -580,6 +580,18 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         """
         with self._updating, self._observing:  # counters, weights and memory of one moment
             return store_agent(self, directory, memory, facts or {})
+
+    @classmethod
+    def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
+        agent, _, rest = name.partition("/") if isinstance(name, str) else ("", "", "")
+        if rest and agent in registry(cls.registry_group):
+            environment = preset(name).document["environment"]
+            raise SpecError(
+                f"{name!r} is a preset, which is found by agent and environment: give the agent {agent!r} and the "
+                f"environment {environment!r}",
+                path=f"{where}.type",
+            )
+        return super()._lookup(name, where)
 
     @classmethod
     def load(cls, path: str | Path, backend: str | None = None) -> Self:

@@ -110,9 +110,9 @@ class DataSetReader:
         for path, part in _parts(space):
             array = read(f"{name}/{field}{part}")
             if array is None:
+                of = f", with the parts of {space!r}" if part else ""
                 raise InputError(
-                    f"{where}: the field {field}{part} is missing; expected {', '.join(FIELDS)}, with the parts of "
-                    f"observations {self._states!r} and of actions {self._actions!r}"
+                    f"{where}: the field {field}{part} is missing; expected {', '.join(FIELDS)}{of}"
                 )
             found[path] = array
         return found
@@ -244,10 +244,11 @@ def _files(place: Path) -> list[Path]:
         if not files:
             raise InputError(f"{place}: expected files {kinds} in the folder, given none")
         return files
+    if not place.exists():
+        raise InputError(f"{place} does not exist: expected a file {kinds}, or a folder with such files")
     if not place.is_file() or place.suffix not in (NPZ, *HDF5):
         raise InputError(
-            f"{place}: expected a file {kinds}, or a folder with such files, given "
-            f"{'another file' if place.is_file() else 'nothing: it does not exist'}"
+            f"{place}: expected a file {kinds}, or a folder with such files, given another file"
         )
     return [place]
 

@@ -90,7 +90,12 @@ def plugins(
 
 def _not_installed(group: str) -> list[tuple[list[str], str]]:
     """Known names of a group that are not installed, and the command that installs them."""
-    known = registry(group).not_installed()
+    registered = {plugin.distribution for plugin in registry(group).plugins()}
+    known = {
+        name: distribution
+        for name, distribution in registry(group).not_installed().items()
+        if distribution not in registered  # the name is an alias
+    }
     return [
         ([name for name in known if known[name] == distribution], f"pip install {distribution}")
         for distribution in sorted(set(known.values()))

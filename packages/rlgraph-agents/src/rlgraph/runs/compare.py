@@ -61,7 +61,7 @@ class Comparison:
     Attributes:
         metric: the compared column of ``metrics.csv``.
         groups: in the order of their first runs.
-        cautions: what may mislead: unfinished runs, repeated seeds, unequal lengths, few runs; one sentence each.
+        cautions: what may mislead: runs that were left out, unfinished runs, repeated seeds, unequal lengths, few runs; one sentence each.
     """
 
     metric: str
@@ -135,10 +135,13 @@ def compare(
     """
     runs = list(runs)
     _check(runs, metric, by)
+    compared = [run for run in runs if _has(run, metric)]
     groups = tuple(
-        _group(key, members, metric, normalize or {}, resamples) for key, members in _grouped(runs, by)
+        _group(key, members, metric, normalize or {}, resamples) for key, members in _grouped(compared, by)
     )
-    return Comparison(metric, groups, tuple(_cautions(groups)))
+    without = [str(run.folder) for run in runs if not _has(run, metric)]
+    left_out = [f"left out, since they have no value of {metric} yet: {_first(without)}"] if without else []
+    return Comparison(metric, groups, (*left_out, *_cautions(groups)))
 
 
 def collect_runs(arguments: Iterable[str]) -> list[tuple[str | None, Path]]:
@@ -174,11 +177,12 @@ def _check(runs: Sequence[RecordedRun], metric: str, by: Sequence[str]) -> None:
     known = {name for run in runs for name in run.metrics}
     if known and metric not in known:
         raise SpecError(f"no run has {metric!r}. {nearest(metric, known)}", path="metric")
-    for run in runs:
-        if not len(run.metrics.get(metric, ((), ()))[0]):
-            raise SpecError(
-                f"{run.folder} has no value of {metric} yet; leave it out, or take another metric"
-            )
+    if not any(_has(run, metric) for run in runs):
+        raise SpecError(f"no run has a value of {metric} yet: take another metric", path="metric")
+
+
+def _has(run: RecordedRun, metric: str) -> bool:
+    return len(run.metrics.get(metric, ((), ()))[0]) > 0
 
 
 def _grouped(

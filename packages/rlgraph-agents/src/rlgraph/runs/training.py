@@ -283,7 +283,12 @@ class Run:
                 self.folder.store_checkpoint(self.worker)
             with options_placed(self._options):
                 result = self._train([self.folder, *callbacks])
-            final = None if result.interrupted else self._evaluate()
+            final = None
+            if not result.interrupted:
+                try:
+                    final = self._evaluate()
+                except KeyboardInterrupt:  # training is done; a resumed run evaluates its policy again
+                    result = replace(result, interrupted=True)
             summary = RunSummary(self.path, result, final, tuple(self.folder.departures))
             self._write_outcome(summary)
         return summary

@@ -49,7 +49,8 @@ class SpecError(RLGraphError):
     """
 
     def __init__(self, *faults: Fault | str, path: str = "", located: bool = False):
-        super().__init__(*(Fault(fault, path) if isinstance(fault, str) else fault for fault in faults))
+        located_faults = (Fault(fault, path) if isinstance(fault, str) else fault for fault in faults)
+        super().__init__(*dict.fromkeys(located_faults))  # two parts of a document may meet one mistake
         self.located = located
 
     @property

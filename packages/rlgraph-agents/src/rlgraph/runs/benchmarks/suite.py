@@ -117,11 +117,13 @@ class Suite:
         chosen = [(subject, numbers) for subject, numbers in chosen if numbers]
         if not chosen:
             known = sorted({subject.backend for subject, _ in self.subjects})
+            if unknown := [name for name in backends if name not in known]:
+                raise SpecError(
+                    f"the suite has no backend {unknown[0]!r}. {nearest(unknown[0], known)}", path=self.name
+                )
             most = max(len(numbers) for _, numbers in self.subjects)
             raise SpecError(
-                f"expected backends of the suite, {', '.join(known)}, and seeds from 1 to {most}; given "
-                f"{', '.join(map(str, (*backends, *seeds)))}",
-                path=self.name,
+                f"expected seeds from 1 to {most}, given {', '.join(map(str, seeds))}", path=self.name
             )
         return replace(self, subjects=chosen)
 
