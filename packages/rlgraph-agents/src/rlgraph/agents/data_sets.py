@@ -247,9 +247,7 @@ def _files(place: Path) -> list[Path]:
     if not place.exists():
         raise InputError(f"{place} does not exist: expected a file {kinds}, or a folder with such files")
     if not place.is_file() or place.suffix not in (NPZ, *HDF5):
-        raise InputError(
-            f"{place}: expected a file {kinds}, or a folder with such files, given another file"
-        )
+        raise InputError(f"{place}: expected a file {kinds}, or a folder with such files, given another file")
     return [place]
 
 

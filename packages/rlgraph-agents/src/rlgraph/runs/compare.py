@@ -61,7 +61,8 @@ class Comparison:
     Attributes:
         metric: the compared column of ``metrics.csv``.
         groups: in the order of their first runs.
-        cautions: what may mislead: runs that were left out, unfinished runs, repeated seeds, unequal lengths, few runs; one sentence each.
+        cautions: what may mislead: runs that were left out, unfinished runs, repeated seeds, unequal lengths, few runs;
+            one sentence each.
     """
 
     metric: str
