@@ -28,7 +28,8 @@ class SAC(OffPolicyActorCritic):
     Args:
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
-        target_entropy, initial_alpha, tau: aim and start of the temperature; the critics' share in targets, in (0, 1].
+        target_entropy, initial_alpha: what the temperature aims at, and its start.
+        tau: the critics' share in targets, in (0, 1].
         random_before_update: whether actions are uniformly random until the first update, as in the paper.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
