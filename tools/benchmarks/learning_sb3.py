@@ -17,7 +17,7 @@ import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,26 +109,53 @@ def options_of(agent: dict[str, Any], num_envs: int, actions: int) -> tuple[Any,
 
 
 def measure(document: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Train one seed; judge its last policy, greedily, in new episodes."""
-    started, agent = time.perf_counter(), document["agent"]
-    num_envs = document.get("worker", {}).get("num_envs", 1)
-    env: Any = make_vec_env(document["environment"], num_envs, seed=seed)
-    judged: Any = make_vec_env(document["environment"], 1, seed=1_000_000 + seed)
-    if agent.get("normalize_states"):
-        scales = bool(agent.get("scale_rewards"))
-        env = VecNormalize(env, norm_reward=scales, gamma=agent["discount"])
+    """Train one seed with the settings of a preset."""
+    agent, num_envs = document["agent"], document.get("worker", {}).get("num_envs", 1)
+    normalized = (
+        (bool(agent.get("scale_rewards")), agent["discount"]) if agent.get("normalize_states") else None
+    )
+
+    def make(env: Any) -> Any:
+        algorithm, options = options_of(agent, num_envs, env.action_space.shape[0])
+        return algorithm("MlpPolicy", env, seed=seed, device="cpu", **options)
+
+    return trained(document["environment"], num_envs, document["steps"], normalized, make, seed)
+
+
+def trained(
+    environment: str,
+    num_envs: int,
+    steps: int,
+    normalized: tuple[bool, float] | None,
+    make: Callable[[Any], Any],
+    seed: int,
+) -> dict[str, Any]:
+    """Train one seed; judge its last policy, greedily, in new episodes.
+
+    Args:
+        environment: an id of Gymnasium.
+        num_envs, steps: environments, and steps of all together.
+        normalized: whether rewards are scaled beside the states, and the discount; None: neither is.
+        make: the model that learns in an environment.
+        seed: of everything.
+    """
+    started = time.perf_counter()
+    env: Any = make_vec_env(environment, num_envs, seed=seed)
+    judged: Any = make_vec_env(environment, 1, seed=1_000_000 + seed)
+    if normalized is not None:
+        scales, discount = normalized
+        env = VecNormalize(env, norm_reward=scales, gamma=discount)
         judged = VecNormalize(judged, norm_reward=False, training=False)
         judged.obs_rms = env.obs_rms
-    algorithm, options = options_of(agent, num_envs, env.action_space.shape[0])
-    model = algorithm("MlpPolicy", env, seed=seed, device="cpu", **options)
-    model.learn(document["steps"])
+    model = make(env)
+    model.learn(steps)
     returns: Any = evaluate_policy(model, judged, EPISODES, return_episode_rewards=True, warn=False)[0]
     return {
         "seed": seed,
         "mean": round(float(np.mean(returns)), 3),
         "std": round(float(np.std(returns)), 3),
         "lowest": round(float(min(returns)), 3),
-        "steps": document["steps"],
+        "steps": steps,
         "seconds": round(time.perf_counter() - started, 1),
     }
 
@@ -144,6 +171,23 @@ def seed_of(run: dict[str, Any]) -> int:
     return int(run["seed"])
 
 
+def record(
+    file: Path, head: dict[str, Any], seeds: Sequence[int], measure: Callable[[int], dict[str, Any]]
+) -> None:
+    """Measure seeds, and add them to those of the same settings and versions in a file of results."""
+    torch.set_num_threads(1)
+    versions = {"python": platform.python_version(), **{p: importlib.metadata.version(p) for p in PACKAGES}}
+    head = {**head, "versions": versions}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    known = json.loads(file.read_text()) if file.exists() else {}
+    earlier = known.pop("runs", [])
+    runs = {run["seed"]: run for run in earlier} if known == head else {}
+    for seed in seeds:
+        runs[seed] = measure(seed) | provenance()
+        print(file.stem, runs[seed], flush=True)
+        file.write_text(json.dumps({**head, "runs": sorted(runs.values(), key=seed_of)}, indent=2) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("preset")
@@ -153,18 +197,9 @@ def main() -> None:
     given = parser.parse_args()
     document = yaml.safe_load((PRESETS / f"{given.preset}.yaml").read_text())
     document["steps"] = given.steps or document["steps"]
-    torch.set_num_threads(1)
-    versions = {"python": platform.python_version(), **{p: importlib.metadata.version(p) for p in PACKAGES}}
-    head = {"preset": given.preset, "document": document, "versions": versions}
+    head = {"preset": given.preset, "document": document}
     file = given.folder / f"{given.preset.replace('/', '_')}.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    known = json.loads(file.read_text()) if file.exists() else {}
-    earlier = known.pop("runs", [])
-    runs = {run["seed"]: run for run in earlier} if known == head else {}
-    for seed in given.seeds:
-        runs[seed] = measure(document, seed) | provenance()
-        print(given.preset, runs[seed], flush=True)
-        file.write_text(json.dumps({**head, "runs": sorted(runs.values(), key=seed_of)}, indent=2) + "\n")
+    record(file, head, given.seeds, lambda seed: measure(document, seed))
 
 
 if __name__ == "__main__":
