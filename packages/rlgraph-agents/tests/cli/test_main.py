@@ -60,7 +60,7 @@ def test_train_from_demonstrations(rlgraph, one_backend, tmp_path, undrawn):
     assert (outcome.code, outcome.err) == (0, "")
     assert "first 3 updates on shown.npz" in outcome.out
     outcome = rlgraph("train", *arguments, "--set", "data.file=other.npz", "--folder", "run")
-    assert outcome.code and "other.npz: expected a file .npz" in outcome.err
+    assert outcome.code and "other.npz does not exist" in outcome.err
 
 
 def test_the_folder_is_named_after_the_run(rlgraph, tiny, backend, tmp_path, undrawn):
