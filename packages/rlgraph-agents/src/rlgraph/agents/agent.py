@@ -27,13 +27,13 @@ from rlgraph.agents.learner import Learner
 from rlgraph.agents.observer import Observer
 from rlgraph.agents.offline import import_steps
 from rlgraph.agents.other_names import IN_AN_AGENT, IN_EVALUATE, IN_LEARN, AnswersToOtherNames, answers_to
-from rlgraph.agents.presets import Preset, preset
+from rlgraph.agents.presets import Preset, refuse_preset
 from rlgraph.agents.sampler import Sampler
 from rlgraph.agents.step_reader import StepReader
 from rlgraph.agents.user_actor import UserActor
 from rlgraph.agents.weights import load_weights
 from rlgraph.components import Exploration, NeuralNetwork
-from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable, registry
+from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable
 from rlgraph.core.errors import OtherNames, RLGraphError
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_types import ComponentSpec
@@ -560,8 +560,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         """
         self.executor.set_weights(weights)
 
-    get_policy_weights = get_weights
-    set_policy_weights = set_weights
+    get_policy_weights, set_policy_weights = get_weights, set_weights
 
     def store_model(
         self, directory: str | Path, *, memory: bool = True, facts: Mapping[str, Any] | None = None
@@ -583,14 +582,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
 
     @classmethod
     def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
-        agent, _, rest = name.partition("/") if isinstance(name, str) else ("", "", "")
-        if rest and agent in registry(cls.registry_group):
-            environment = preset(name).document["environment"]
-            raise SpecError(
-                f"{name!r} is a preset, which is found by agent and environment: give the agent {agent!r} and the "
-                f"environment {environment!r}",
-                path=f"{where}.type",
-            )
+        refuse_preset(name, f"{where}.type")
         return super()._lookup(name, where)
 
     @classmethod
@@ -614,8 +606,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
 
         Args:
             directory: the checkpoint.
-            scope: restore only the variables of this component, e.g. ``dqn/policy``, from an agent that may be
-                another one otherwise; counters, memory and random streams stay as they are.
+            scope: restore only the variables of this component, e.g. ``dqn/policy``, of any agent; the rest stays.
 
         Raises:
             CheckpointError: it is missing, damaged, or of another component graph; then nothing changes.

@@ -111,6 +111,22 @@ def preset(name: str) -> Preset:
     raise SpecError(f"there is no preset {name!r}. {nearest(name, names)}", path="preset")
 
 
+def refuse_preset(name: Any, path: str) -> None:
+    """Say what to give instead if the name of an agent is one of a preset, ``ppo/CartPole-v1``.
+
+    Raises:
+        SpecError: it is, or there is no such preset of this agent.
+    """
+    agent, _, rest = name.partition("/") if isinstance(name, str) else ("", "", "")
+    if rest and agent in registry("rlgraph.agents"):
+        environment = preset(name).document["environment"]
+        raise SpecError(
+            f"{name!r} is a preset, which is found by agent and environment: give the agent {agent!r} and the "
+            f"environment {environment!r}",
+            path=path,
+        )
+
+
 def presets_of(agent: str) -> Iterator[Preset]:
     """The presets of a registered agent."""
     name = canonical(agent)
