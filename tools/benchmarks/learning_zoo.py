@@ -10,33 +10,31 @@ one), and writes a file of results:
 from __future__ import annotations
 
 import argparse
+from copy import deepcopy
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 from learning_sb3 import ROOT, record, schedule, trained
 from sb3_contrib import QRDQN
-from stable_baselines3 import A2C, DQN, PPO, TD3
-from stable_baselines3.common.noise import NormalActionNoise
+from stable_baselines3 import A2C, PPO
 
 SETTINGS = Path(__file__).with_name("zoo_settings.yaml")
-ALGORITHMS: dict[str, Any] = {"a2c": A2C, "dqn": DQN, "ppo": PPO, "qr_dqn": QRDQN, "td3": TD3}
+ALGORITHMS: dict[str, Any] = {"a2c": A2C, "ppo": PPO, "qr_dqn": QRDQN}
 SCHEDULES = ("learning_rate", "clip_range")
 
 
 def measure(name: str, settings: dict[str, Any], seed: int) -> dict[str, Any]:
     """Train one seed with settings of the Zoo."""
     kind, environment = name.split("/", maxsplit=1)
+    # Models change the options that they are given.
     options = {
-        key: schedule(value) if key in SCHEDULES else value for key, value in settings["options"].items()
+        key: schedule(value) if key in SCHEDULES else value
+        for key, value in deepcopy(settings["options"]).items()
     }
 
     def make(env: Any) -> Any:
-        if "noise" in settings:
-            size = env.action_space.shape[0]
-            options["action_noise"] = NormalActionNoise(np.zeros(size), np.full(size, settings["noise"]))
         return ALGORITHMS[kind]("MlpPolicy", env, seed=seed, device="cpu", **options)
 
     normalized = (True, options.get("gamma", 0.99)) if settings.get("normalize") else None
