@@ -68,6 +68,35 @@ def test_a_run_that_is_interrupted_in_its_final_evaluation_is_resumed(actor, tmp
     assert again.training.timesteps == 60 and len(again.evaluation.returns) == 4
 
 
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        {"stop": {"episodes": 2}},
+        {"stop": {"seconds": 1e-9}},
+        {"evaluation": {"interval": 30, "episodes": 3, "final_episodes": 4, "stop_at_return": 1.0}},
+    ],
+    ids=["episodes", "seconds", "evaluation"],
+)
+def test_a_run_that_a_condition_ended_is_not_trained_on(actor, tmp_path, undrawn, monkeypatch, conditions):
+    def killed(*_):
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr("rlgraph.runs.training.Run._evaluate", killed)
+        with pytest.raises(SystemExit):
+            train({**actor, **conditions, "steps": 600}, tmp_path / "run")
+    done = resume(tmp_path / "run", steps=900).training.timesteps
+    assert done == whole(actor, conditions, tmp_path)
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "stopped"
+
+
+def whole(actor, conditions, folder):
+    """The steps of the run that is not cut off."""
+    steps = train({**actor, **conditions, "steps": 600}, folder / "whole").training.timesteps
+    assert steps < 300
+    return steps
+
+
 def agent_of(run, checkpoint):
     config = json.loads((run / "config.json").read_text())["run"]
     agent = Agent.from_spec(config["agent"], env=config["environment"], backend=config["backend"])

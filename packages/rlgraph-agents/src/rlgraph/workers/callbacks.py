@@ -42,7 +42,7 @@ class Step:
 
 
 class Callback:
-    """Override the methods you need. Returning True from any method but the first and the last stops training.
+    """Override the methods you need. Returning True from any method but the last stops training.
 
     Methods that are not overridden are never called.
 
@@ -59,8 +59,8 @@ class Callback:
                     f"{cls.__name__}.{name}: no such event. {nearest(name.removeprefix('_'), events)}"
                 )
 
-    def on_start(self, worker: Worker, timesteps: int) -> None:
-        """Training begins, for `timesteps` steps."""
+    def on_start(self, worker: Worker, timesteps: int) -> bool | None:
+        """Training begins, for `timesteps` steps. What it returns has no effect on learners of a group."""
 
     def on_step(self, worker: Worker, step: Step) -> bool | None:
         """All environments stepped, and the agent observed the step."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
     from rlgraph.workers.worker import Worker
 
 
-class StopAtReturn(Callback):
+class StopCondition(Callback):
+    """A condition that ends training; a run that had met it is not trained on when it is resumed."""
+
+    def on_start(self, worker: Worker, timesteps: int) -> bool:
+        return worker.timesteps_of_run > 0 and self.is_met(worker)
+
+    @abstractmethod
+    def is_met(self, worker: Worker) -> bool:
+        """Whether training ends, by what the worker has done."""
+
+
+class StopAtReturn(StopCondition):
     """Stops training once the mean return of the last episodes reaches a value.
 
     Args:
@@ -31,11 +43,14 @@ class StopAtReturn(Callback):
         self.mean, self.window = mean, window
 
     def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
+        return self.is_met(worker)
+
+    def is_met(self, worker: Worker) -> bool:
         last = worker.returns[-self.window :]
         return len(last) == self.window and float(np.mean(last)) >= self.mean
 
 
-class StopAfterEpisodes(Callback):
+class StopAfterEpisodes(StopCondition):
     """Stops training after `episodes` episodes of the run."""
 
     def __init__(self, episodes: int):
@@ -43,10 +58,13 @@ class StopAfterEpisodes(Callback):
         self.episodes = episodes
 
     def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
+        return self.is_met(worker)
+
+    def is_met(self, worker: Worker) -> bool:
         return worker.episodes_of_run >= self.episodes
 
 
-class StopAfterSeconds(Callback):
+class StopAfterSeconds(StopCondition):
     """Stops training after `seconds`, including those before a resume; checked at episode ends and reports."""
 
     def __init__(self, seconds: float):
@@ -54,13 +72,16 @@ class StopAfterSeconds(Callback):
         self.seconds = seconds
 
     def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
-        return worker.seconds >= self.seconds
+        return self.is_met(worker)
 
     def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> bool:
+        return self.is_met(worker)
+
+    def is_met(self, worker: Worker) -> bool:
         return worker.seconds >= self.seconds
 
 
-class StopAtEvaluation(Callback):
+class StopAtEvaluation(StopCondition):
     """Stops training once an evaluation has a mean return of at least `mean`."""
 
     def __init__(self, mean: float):
@@ -68,7 +89,10 @@ class StopAtEvaluation(Callback):
         self.mean = mean
 
     def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> bool:
-        return evaluation.mean >= self.mean
+        return self.is_met(worker)
+
+    def is_met(self, worker: Worker) -> bool:
+        return bool(worker.evaluations) and worker.evaluations[-1].mean >= self.mean
 
 
 def _require(fits: bool, name: str, expected: str, given: object) -> None:

@@ -327,7 +327,8 @@ class Worker(ABC):
         self._goes_on, interrupted, schedule = False, False, self._schedule
         if self.agent.group is not None and self.agent.group.rank:
             schedule.follow()
-        self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
+        stops = self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
+        schedule.stop_if(stops and self.agent.group is None)  # the other learners would wait
         schedule.start(timesteps, episodes)
         self.agent.trains_in = self.env_spec
         try:
