@@ -18,10 +18,10 @@ from typing import Any
 import yaml
 from learning_sb3 import ROOT, record, schedule, trained
 from sb3_contrib import QRDQN
-from stable_baselines3 import A2C, PPO
+from stable_baselines3 import A2C, DQN, PPO
 
 SETTINGS = Path(__file__).with_name("zoo_settings.yaml")
-ALGORITHMS: dict[str, Any] = {"a2c": A2C, "ppo": PPO, "qr_dqn": QRDQN}
+ALGORITHMS: dict[str, Any] = {"a2c": A2C, "dqn": DQN, "ppo": PPO, "qr_dqn": QRDQN}
 SCHEDULES = ("learning_rate", "clip_range")
 
 
