@@ -11,8 +11,10 @@ import pytest
 pytest.importorskip("sphinx")
 from zoo import BENCHMARKS, zoo_markdown
 
+from devlib.project import ROOT
 from rlgraph.agents.presets import presets_of
 from rlgraph.core import registry
+from rlgraph.runs.benchmarks.published import published
 from rlgraph.runs.benchmarks.report import pictures_of
 from rlgraph.runs.benchmarks.results import State, read_result, result_file
 from rlgraph.runs.benchmarks.suite import Subject, read_suite, suite_names
@@ -45,6 +47,26 @@ def test_a_result_can_be_repeated(file: Path) -> None:
     assert result is not None and result.git is not None and not result.git["dirty"]
     subject = Subject(result.name, result.document, result.backend, result.compiled)
     assert result_file(BENCHMARKS, subject, result.seed) == file
+
+
+@pytest.mark.parametrize(("source", "folder"), [("sb3_here", "stable_baselines3"), ("zoo_here", "baselines_zoo")])
+def test_what_others_reached_here_is_that_of_its_files(source: str, folder: str) -> None:
+    given = {
+        f"{agent}_{environment}": (score.mean, score.std, score.steps)
+        for environment, agents in published().scores.items()
+        for agent, scores in agents.items()
+        for score in scores
+        if score.source == source
+    }
+    measured = {}
+    for file in (ROOT / "docs/results" / folder).glob("*.json"):
+        runs = json.loads(file.read_text())["runs"]
+        means, deviation = [run["mean"] for run in runs], runs[0]["std"]
+        if len(means) > 1:
+            deviation = statistics.stdev(means)
+        (steps,) = {run["steps"] for run in runs}
+        measured[file.stem] = (round(statistics.fmean(means), 1), round(deviation, 1), steps)
+    assert given == measured
 
 
 def test_the_table_of_presets() -> None:
