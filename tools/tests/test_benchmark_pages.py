@@ -49,7 +49,9 @@ def test_a_result_can_be_repeated(file: Path) -> None:
     assert result_file(BENCHMARKS, subject, result.seed) == file
 
 
-@pytest.mark.parametrize(("source", "folder"), [("sb3_here", "stable_baselines3"), ("zoo_here", "baselines_zoo")])
+@pytest.mark.parametrize(
+    ("source", "folder"), [("sb3_here", "stable_baselines3"), ("zoo_here", "baselines_zoo")]
+)
 def test_what_others_reached_here_is_that_of_its_files(source: str, folder: str) -> None:
     given = {
         f"{agent}_{environment}": (score.mean, score.std, score.steps)
