@@ -256,14 +256,15 @@ def dist(extras: frozenset[str]) -> None:
 
 def distributed_tf(extras: frozenset[str]) -> None:
     """IMPALA learns from two workers of a TensorFlow cluster."""
-    _train("impala", 4096, "cluster", "--actors", "2", "--executor", "distributed_tf")
+    _train("impala", 4096, "cluster", "--actors", "2", "--executor", "distributed_tf", "--allow-network")
 
 
 def group(extras: frozenset[str]) -> None:
     """PPO learns with a learner on each of two devices, which the backend's own collective joins."""
     devices = "agent.execution_spec.devices=[cpu,cpu]"
     collective = f"agent.execution_spec.collective={'gloo' if _backend() == 'torch' else 'tensorflow'}"
-    _train("ppo", 4096, "group", "--set", devices, "--set", collective, "--set", "worker.num_envs=8")
+    options = ("--set", "worker.num_envs=8", "--allow-network")
+    _train("ppo", 4096, "group", "--set", devices, "--set", collective, *options)
 
 
 def _backend() -> str:

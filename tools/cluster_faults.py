@@ -57,6 +57,9 @@ class Cluster:
         cluster = place / "cluster.json"
         cluster.write_text(json.dumps({"learner": self.addresses[:1], "actor": self.addresses[1:]}))
         self._engine = {"type": "distributed_tf", "cluster": str(cluster)}
+        self._allowed = ["--allow-network"]
+        for address in self.addresses:
+            self._allowed += ["--allow-cluster", address]
         self.programs: dict[str, subprocess.Popen[bytes]] = {}
         self.new_run()
 
@@ -82,7 +85,9 @@ class Cluster:
         }
         file = self._place / f"run-{self._runs}.json"
         file.write_text(json.dumps(document))
-        self._start("learner", "rlgraph.cli", "train", str(file), "--folder", str(self.folder))
+        self._start(
+            "learner", "rlgraph.cli", "train", str(file), "--folder", str(self.folder), *self._allowed
+        )
         for number in (0, 1):
             self.start_worker(number)
 
@@ -94,7 +99,7 @@ class Cluster:
     def start(self, name: str) -> None:
         """Start a program that was killed."""
         if name == "learner":
-            self._start(name, "rlgraph.cli", "resume", str(self.folder))
+            self._start(name, "rlgraph.cli", "resume", str(self.folder), *self._allowed)
         else:
             self.start_worker(int(name.split()[1]))
 

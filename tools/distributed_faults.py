@@ -55,7 +55,11 @@ def main() -> int:
     draws, report = random.Random(options.seed), Report()
     faults = ["kill"] * options.kills + ["stop"] * options.stops
     draws.shuffle(faults)
-    engine = make_engine({"type": "ray", "num_cpus": 2} if options.engine == "ray" else options.engine)
+    engine = make_engine(
+        {"type": "ray", "num_cpus": 2}
+        if options.engine == "ray"
+        else {"type": options.engine, "allow_network": True}
+    )
     began = time.monotonic()
     number = 0
     while faults:

@@ -67,7 +67,7 @@ def _command(folder: Path, options: argparse.Namespace) -> list[str]:
             "--steps",
             str(options.steps),
         ),
-        *("--seed", "1", "--folder", str(folder), "--quiet", *group),
+        *("--seed", "1", "--folder", str(folder), "--quiet", "--allow-network", *group),
         *("--set", f"agent.execution_spec.collective={options.collective}"),
         *("--set", "agent.execution_spec.threads=1", "--set", "checkpoints.interval=4000"),
     ]

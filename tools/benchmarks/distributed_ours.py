@@ -47,7 +47,7 @@ PICTURES: list[dict[str, Any]] = [
 MANY_UNITS = 1300
 
 
-def impala(samplers: int, compiled: bool = False, engine: str = "ray") -> Subject:
+def impala(samplers: int, compiled: bool = False, engine: Any = "ray") -> Subject:
     from rlgraph.execution import ImpalaExecutor
 
     spec = {
@@ -240,7 +240,7 @@ SUBJECTS: dict[str, Callable[[], Subject]] = {
     "sampling 1 ahead, by hand": lambda: by_hand(lambda module: module.Sampling(1)),
     "sampling 2 ahead, by hand": lambda: by_hand(lambda module: module.Sampling(2)),
     "weights": weights,
-    "impala 2 distributed_tf": lambda: impala(2, engine="distributed_tf"),
+    "impala 2 distributed_tf": lambda: impala(2, engine={"type": "distributed_tf", "allow_network": True}),
     "impala 2 distributed_tf by hand": lambda: by_hand(_distributed_tf),
     **{f"apex {name}": lambda task=task: apex(task) for name, task in APEX.items()},
 }

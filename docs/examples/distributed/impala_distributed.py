@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seed=1,
         actors=len(cluster_spec["actor"]),
         num_envs=4,
+        # The learner's server listens on all interfaces, and has no password.
+        allow_network=True,
     )
     result = executor.execute(
         steps=options.steps

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from rlgraph.core import CollectiveError
@@ -11,7 +13,7 @@ from rlgraph.tf.collective import TensorFlowCollective
 
 @pytest.mark.slow
 class TestTensorFlow(CollectiveConformance):
-    collective = "tensorflow"
+    collective: ClassVar = {"type": "tensorflow", "allow_network": True}
 
 
 def test_a_process_that_uses_tensorflow_already_is_told_to_join_first():

@@ -53,7 +53,8 @@ def test_two_processes_are_one_on_the_whole_batch(framework, collective, executi
     if collective not in registry("rlgraph.collectives").names():
         pytest.skip(f"{collective} is not installed")
     execution_spec = execution(framework)
-    parts = run_in_processes(SOME, framework, collective, COLUMNS // 2, 5, execution_spec)
+    spec = {"type": collective, **({"allow_network": True} if collective == "tensorflow" else {})}
+    parts = run_in_processes(SOME, framework, spec, COLUMNS // 2, 5, execution_spec)
     for case in SOME:
         check_equal(run_case(case, framework, Share(COLUMNS // 2), 5, execution_spec), parts[case])
 

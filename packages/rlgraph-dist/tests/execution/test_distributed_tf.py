@@ -42,7 +42,7 @@ def working(*tasks):
 @pytest.fixture
 def engine(cluster):
     with working(*(lambda i=i: serve(cluster, i) for i in range(2))):
-        engine = DistributedTFEngine(cluster=cluster)
+        engine = DistributedTFEngine(cluster=cluster, allow_network=True)
         yield engine
         engine.close()
         # The server of a learner ends with its process: nobody would be told any more.
@@ -137,7 +137,7 @@ def test_a_worker_whose_object_is_given_up_becomes_the_next_one(engine, echo):
 def test_a_worker_waits_longer_than_an_operation(cluster, echo, monkeypatch):
     monkeypatch.setattr(worker, "PATIENCE", 0.2)
     with working(lambda: serve(cluster, 0)):
-        engine = DistributedTFEngine(cluster=cluster)
+        engine = DistributedTFEngine(cluster=cluster, allow_network=True)
         actor = engine.start(b"", "actor 0")
         for text in (b"1", b"2"):
             time.sleep(0.5)
@@ -150,7 +150,7 @@ def test_a_worker_waits_longer_than_an_operation(cluster, echo, monkeypatch):
 def test_a_worker_that_is_gone_is_named(cluster, monkeypatch):
     """Its address says so: nothing listens there any more."""
     monkeypatch.setattr(places, "_INTERVAL", 0.05)
-    engine = DistributedTFEngine(cluster=cluster)
+    engine = DistributedTFEngine(cluster=cluster, allow_network=True)
     with listen(cluster["actor"][0], "test"):
         call = engine.call(engine.start(b"", "actor 0"), "echo")
         assert engine.wait([call], 1.0) == []
@@ -161,7 +161,7 @@ def test_a_worker_that_is_gone_is_named(cluster, monkeypatch):
 
 
 def test_workers_that_never_come_are_named(cluster):
-    engine = DistributedTFEngine(cluster=cluster, connect_timeout=0.2)
+    engine = DistributedTFEngine(cluster=cluster, connect_timeout=0.2, allow_network=True)
     with (
         listen(cluster["actor"][0], "test"),
         pytest.raises(
@@ -179,7 +179,7 @@ def test_addresses_in_use(cluster):
         address = f"127.0.0.1:{used.getsockname()[1]}"
         wrong = {"learner": [address], "actor": cluster["actor"]}
         with pytest.raises(SpecError, match=rf"cluster.learner\[0\]: expected a free address .* {address} "):
-            DistributedTFEngine(cluster=wrong)
+            DistributedTFEngine(cluster=wrong, allow_network=True)
         with pytest.raises(SpecError, match=rf"cluster.actor\[0\]: expected a free address .* {address} "):
             serve({"learner": cluster["learner"], "actor": [address]}, 0)
 
@@ -207,6 +207,7 @@ def test_the_same_program_on_every_machine(cluster):
             environment_spec="CartPole-v1",
             backend="tf",
             num_envs=4,
+            allow_network=job == "learner",
         )
         return executor.execute(steps=640), executor
 

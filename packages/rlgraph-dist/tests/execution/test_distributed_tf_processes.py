@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("tensorflow")
 
+from rlgraph.core import allow_clusters, allow_network
 from rlgraph.execution import ImpalaExecutor
 from rlgraph.execution.distributed_tf.cluster import free_address
 from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
@@ -52,7 +53,7 @@ def is_running(pid):
 
 
 def test_workers_that_are_killed_or_stopped_are_replaced():
-    engine = DistributedTFEngine()
+    engine = DistributedTFEngine(allow_network=True)
     signals = Signals(engine)
     impala = {"type": "impala", "network_spec": [8], "rollout_length": 8}
     executor = ImpalaExecutor(
@@ -76,12 +77,13 @@ class StopAtReport(Callback):
 
 
 @contextmanager
-def training(folder, engine="distributed_tf"):
+def training(folder, engine="distributed_tf", clusters=()):
     """A run in another process, as soon as it has a checkpoint."""
     command = [sys.executable, "-m", "rlgraph.cli", "train", "--agent", "impala", "--env", "CartPole-v1"]
     command += ["--backend", "torch", "--steps", "10000000", "--quiet", "--folder", str(folder)]
     command += ["--executor", json.dumps({"type": "impala", "engine": engine, "actors": 1})]
-    command += ["--set", "checkpoints.interval=2048"]
+    command += ["--set", "checkpoints.interval=2048", "--allow-network"]
+    command += [part for address in clusters for part in ("--allow-cluster", address)]
     # Tests that run in the background of a shell ignore Ctrl-C, and so would what they start.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -136,18 +138,20 @@ def test_ctrl_c_writes_a_checkpoint_and_ends_all_processes(tmp_path):
 
 def test_a_learner_of_a_cluster_that_is_killed_is_resumed_with_the_workers_it_had(tmp_path):
     cluster, folder = tmp_path / "cluster.json", tmp_path / "run"
-    address = free_address()
-    cluster.write_text(json.dumps({"learner": [address], "actor": [free_address()]}))
+    address, other = free_address(), free_address()
+    cluster.write_text(json.dumps({"learner": [address], "actor": [other]}))
     command = [sys.executable, "-m", "rlgraph.execution.distributed_tf", "--cluster", str(cluster)]
     said = tmp_path / "said.txt"
     with said.open("w") as output:
         worker = subprocess.Popen(command, stdout=output, stderr=output)
     try:
-        with training(folder, {"type": "distributed_tf", "cluster": str(cluster)}) as run:
+        engine = {"type": "distributed_tf", "cluster": str(cluster)}
+        with training(folder, engine, (address, other)) as run:
             run.kill()
             assert wait(lambda: f"worker 0: the learner at {address} is gone" in said.read_text(), LIMIT)
         step = newest_step(folder)
-        assert resume(folder, callbacks=[StopAtReport()]).training.timesteps > step
+        with allow_clusters(address, other), allow_network():
+            assert resume(folder, callbacks=[StopAtReport()]).training.timesteps > step
         assert worker.wait(LIMIT) == 0  # the run has ended
     finally:
         worker.kill()

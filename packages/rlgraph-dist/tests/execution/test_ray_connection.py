@@ -75,7 +75,7 @@ def test_engines_share_a_cluster_until_the_last_one_closes():
     fake = FakeRay()
     first = connect(fake, None, 2, 1.0)
     assert connect(fake, None, 2, 1.0) is connect(fake, None, None, 1.0) is first
-    assert fake.started == [(None, 2)]
+    assert fake.started == [("local", 2)]
     for _ in range(3):
         assert fake.is_there
         disconnect(fake, first)

@@ -23,7 +23,7 @@ PANEL = "Train"
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    command(app, PANEL, json=True, specs=True)(benchmark)
+    command(app, PANEL, json=True, specs=True, connects=True)(benchmark)
 
 
 def _suites(incomplete: str) -> list[str]:

@@ -6,14 +6,14 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from functools import wraps
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from rlgraph.cli.output import output
-from rlgraph.core import allow_imports, data_specs
+from rlgraph.core import allow_clusters, allow_imports, allow_network, data_specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -28,15 +28,32 @@ ImportsOption = Annotated[
         "Default: specs use registered names only.",
     ),
 ]
+ClustersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-cluster",
+        metavar="ADDRESS",
+        help="Allow specs to connect to this address, as they write it; may be repeated. Whoever is there can run "
+        "code in this process. Default: specs connect to nothing.",
+    ),
+]
+NetworkOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-network",
+        help="Allow servers that other machines can reach, such as those of distributed TensorFlow, and logging to "
+        "Weights & Biases.",
+    ),
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON; everything else goes to standard error.")
 ]
 
 
 def command(
-    app: typer.Typer, panel: str, *, json: bool = False, specs: bool = False
+    app: typer.Typer, panel: str, *, json: bool = False, specs: bool = False, connects: bool = False
 ) -> Callable[[Function], Function]:
-    """Register a command that also takes ``--quiet``, ``--debug``; ``--json`` and ``--allow-imports`` if it can.
+    """Register a command that also takes ``--quiet``, ``--debug``; ``--json`` and what specs may do, if it can.
 
     All specs that it reads are data (`rlgraph.core.data_specs`).
 
@@ -45,11 +62,14 @@ def command(
         panel: its heading in ``--help``; empty: the common one.
         json: the command can print its results as JSON.
         specs: the command makes agents or environments from specs.
+        connects: it makes executors, too.
     """
     settings: dict[str, Any] = {"quiet": QuietOption, "debug": DebugOption}
     if json:
         settings = {"json": JsonOption, **settings}
     options = {"allow_imports": ImportsOption, **settings} if specs else settings
+    if connects:
+        options = {"allow_cluster": ClustersOption, "allow_network": NetworkOption, **options}
 
     def register(function: Function) -> Function:
         @wraps(function)
@@ -59,8 +79,14 @@ def command(
             modules = arguments.pop("allow_imports", None) or ()
             if modules:
                 sys.path.append(os.getcwd())  # installed modules come before files in the working directory
-            alone = output.results_alone() if output.json else nullcontext()
-            with alone, output.logs(), data_specs(), allow_imports(*modules):
+            with ExitStack() as stack:
+                if output.json:
+                    stack.enter_context(output.results_alone())
+                for context in (output.logs(), data_specs(), allow_imports(*modules)):
+                    stack.enter_context(context)
+                stack.enter_context(allow_clusters(*(arguments.pop("allow_cluster", None) or ())))
+                if arguments.pop("allow_network", False):
+                    stack.enter_context(allow_network())
                 return function(**arguments)
 
         own = inspect.signature(function, eval_str=True).parameters.values()
@@ -68,7 +94,7 @@ def command(
             inspect.Parameter(
                 option,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=False if option in settings else None,
+                default=None if option in ("allow_imports", "allow_cluster") else False,
                 annotation=annotation,
             )
             for option, annotation in options.items()

@@ -23,8 +23,9 @@ SCHEMA_FILE = "run.schema.json"
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     group = typer.Typer(help="Create, check and print the document of a run.", no_args_is_help=True)
-    for function in (init, show, validate):
-        command(group, "", json=True, specs=True)(function)
+    command(group, "", json=True, specs=True)(init)
+    for function in (show, validate):
+        command(group, "", json=True, specs=True, connects=True)(function)
     command(group, "", json=True)(schema)
     app.add_typer(group, name="config", rich_help_panel=PANEL)
 

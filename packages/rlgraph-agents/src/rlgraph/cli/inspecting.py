@@ -112,10 +112,10 @@ def numpy_agent(agent: str | None, env: str | None, run: Path | None = None) -> 
         SpecError: there is no such run, or agent or environment are given as well.
     """
     from rlgraph.agents import Agent
-    from rlgraph.runs.loading import agent_spec_of_run
+    from rlgraph.runs.loading import agent_spec_of_run, for_any_machine
 
     if run is None:
-        spec: Any = agent_spec(agent or "dqn")
+        spec: Any = for_any_machine(agent_spec(agent or "dqn"))
         environment = parsed_spec(env or "CartPole-v1", "environment")
     elif agent is None and env is None:
         spec, environment = agent_spec_of_run(run)

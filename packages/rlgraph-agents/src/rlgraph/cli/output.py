@@ -117,7 +117,7 @@ class _LogPrinter(logging.Handler):
         self.settings = settings
 
     def emit(self, record: logging.LogRecord) -> None:
-        console = Terminal(stderr=True, quiet=self.settings.quiet)
+        console = Terminal(stderr=True, quiet=self.settings.quiet and record.levelno < logging.WARNING)
         console.print(record.getMessage(), highlight=False, markup=False, soft_wrap=True)
 
 

@@ -35,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     command(app, PANEL, json=True)(quickstart)
     for function in (train, resume):
-        command(app, PANEL, json=True, specs=True)(function)
+        command(app, PANEL, json=True, specs=True, connects=True)(function)
 
 
 def quickstart(

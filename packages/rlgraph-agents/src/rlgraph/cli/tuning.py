@@ -19,7 +19,7 @@ from rlgraph.core import SpecError
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    command(app, PANEL, json=True, specs=True)(tune)
+    command(app, PANEL, json=True, specs=True, connects=True)(tune)
 
 
 def tune(

@@ -17,6 +17,7 @@ from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
+from rlgraph.core.collectives.place import collective_class
 from rlgraph.core.errors import Fault, offer
 from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
@@ -24,6 +25,7 @@ from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, record
 from rlgraph.environments.factory import environment_settings, environment_spaces
 from rlgraph.runs.executors import worker_class
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.runs.wandb_log import check_wandb
 from rlgraph.spaces import FloatBox, IntBox
 
 #: Default threads of a run's backend; the agent's `execution_spec` overrides them (null: the framework's default). With
@@ -90,6 +92,9 @@ def check(document: Mapping[str, Any]) -> RunSpec:
         _collect(faults, lambda: find_backend(name))
     if isinstance(agent, Mapping):
         _collect(faults, lambda: worker_class(document.get("executor_spec"), agent))
+        _collect(faults, lambda: _check_collective(agent.get("execution_spec")))
+    if run is not None:
+        _collect(faults, lambda: check_wandb(run.logging.wandb))
     if run is not None and isinstance(agent, Mapping):
         _collect(faults, lambda: _check_data(run))
     if faults:
@@ -123,6 +128,12 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
         resolved["agent"].get("execution_spec", {}).pop(name, None)
     check_limits(resolved, "document")  # as it is read from a run folder
     return resolved
+
+
+def _check_collective(execution: Any) -> None:
+    """Raise `SpecError` if the collective of an execution spec is unknown, or data may not connect it."""
+    if isinstance(execution, Mapping) and execution.get("collective") is not None:
+        collective_class(execution["collective"], "agent.execution_spec.collective")
 
 
 def _check_data(run: RunSpec) -> None:

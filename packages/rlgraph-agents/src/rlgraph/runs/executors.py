@@ -11,6 +11,7 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError, registry
 from rlgraph.core.errors import Fault, nearest
+from rlgraph.core.specs.connections import check_connections
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.specifiable import check_arguments, check_values
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
@@ -61,7 +62,7 @@ def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dic
         agent: the spec of the agent, whose algorithm says which executor suits it.
 
     Raises:
-        SpecError: unknown executor, engine or option.
+        SpecError: unknown executor, engine or option, or a connection that data may not make.
         PluginError: the executor or the engine is not installed.
     """
     if spec is None:
@@ -87,6 +88,9 @@ def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dic
     if faults := [*_name_faults(kind, options)]:
         raise SpecError(*faults)
     check_values(kind, options, "executor_spec")
+    check_connections(
+        kind, {name: value for name, value in options.items() if name != "engine"}, "executor_spec"
+    )
     if options.get("engine") is not None:
         engine_class(options["engine"], "executor_spec.engine")
     return kind, options
@@ -125,7 +129,7 @@ def engine_class(spec: Any, where: str = "engine") -> tuple[Callable[..., Any], 
     """The class of an engine and its options, from its name or its spec; nothing is started.
 
     Raises:
-        SpecError: unknown engine or option.
+        SpecError: unknown engine or option, or a connection that data may not make.
         PluginError: the engine is not installed.
     """
     given = {"type": spec} if isinstance(spec, str) else spec
@@ -137,4 +141,5 @@ def engine_class(spec: Any, where: str = "engine") -> tuple[Callable[..., Any], 
     options = {name: value for name, value in given.items() if name != "type"}
     check_arguments(kind, options, where)
     check_values(kind, options, where)
+    check_connections(kind, options, where)
     return kind, options

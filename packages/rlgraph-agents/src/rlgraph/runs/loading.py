@@ -38,12 +38,12 @@ def load(path: str | Path, backend: str | None, kind: type[A]) -> A:
 @data_specs()
 def _of_checkpoint(path: Path, backend: str | None) -> Agent:
     source, manifest, spec = _stored(path)
-    agent = Agent.from_spec(_for_any_machine(spec), backend=backend or manifest.backend, seed=manifest.seed)
+    agent = Agent.from_spec(for_any_machine(spec), backend=backend or manifest.backend, seed=manifest.seed)
     agent.load_model(source)
     return agent
 
 
-def _for_any_machine(spec: Any) -> Any:
+def for_any_machine(spec: Any) -> Any:
     """The spec of an agent, for machines and backends without the devices on which it learned."""
     execution = spec.get("execution_spec") if isinstance(spec, Mapping) else None
     if not isinstance(execution, Mapping):
@@ -59,7 +59,7 @@ def _for_any_machine(spec: Any) -> Any:
 def agent_spec_of_run(folder: Path) -> tuple[Any, Any]:
     """The spec of a run's agent, for any machine, and that of its environment."""
     run = parse_spec(RunSpec, read_config(folder)["run"], "run")
-    return _for_any_machine(run.agent), run.environment
+    return for_any_machine(run.agent), run.environment
 
 
 def policy_checkpoint(path: Path) -> Path:
@@ -154,7 +154,7 @@ def load_agent(
     # Absolute, since an environment may change the working directory.
     source = _checkpoint(folder / "checkpoints", checkpoint, run.evaluation.policy).absolute()
     agent = Agent.from_spec(
-        _for_any_machine(run.agent),
+        for_any_machine(run.agent),
         env=run.environment,
         backend=backend or config["chosen"]["backend"],
         seed=run.seed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Self
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_spec import is_json, stored_spec
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError, RLGraphError, SpecError, data_specs
+from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_network, data_specs
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
@@ -24,6 +25,7 @@ from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
+from rlgraph.runs.wandb_log import check_wandb
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.offline import train_on_memory
@@ -132,7 +134,8 @@ def record(
             )
         section, key = places[name]
         document.setdefault(section, {})[key] = value
-    return _train_in(folder, complete(document), agent, callbacks)
+    with nullcontext() if options.get("wandb") is None else allow_network():  # a program's own option
+        return _train_in(folder, complete(document), agent, callbacks)
 
 
 def _train_in(folder: str | Path, run: RunSpec, agent: Agent, callbacks: Sequence[Callback]) -> RunSummary:
@@ -210,6 +213,7 @@ class Run:
     ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
         self.forked_from = forked_from
+        check_wandb(spec.logging.wandb)
         if spec.data.file is not None:
             self._take_in(spec.data.file)
             if spec.steps:

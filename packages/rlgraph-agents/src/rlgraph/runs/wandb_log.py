@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rlgraph.core.specs.connections import check_network
 from rlgraph.environments.extras import import_extra
 from rlgraph.runs.run_spec import WandbSpec
+
+
+def check_wandb(spec: WandbSpec | None) -> None:
+    """Raise `SpecError` if the user has not allowed a document to send the run elsewhere."""
+    if spec is not None and spec.mode == "online":
+        check_network(
+            "logging.wandb", why="sends the run to Weights & Biases, which 'mode: offline' does not"
+        )
 
 
 class WandbLog:

@@ -18,6 +18,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives.membership import LEFT
+from rlgraph.core.specs.connections import ConnectionPolicy, connection_policy, using_connection_policy
 
 if TYPE_CHECKING:
     from rlgraph.workers.worker import Worker
@@ -45,13 +46,19 @@ class OtherLearner:
     Attributes:
         kind, arguments: class and arguments of the agent.
         key: with which learner 0 signs its order: nothing else on the port is unpickled.
+        allowed: what the user has allowed there.
     """
 
     kind: type[Agent]
     arguments: Mapping[str, Any]
     key: bytes = field(repr=False)
+    allowed: ConnectionPolicy = field(default_factory=connection_policy)
 
     def __call__(self) -> None:
+        with using_connection_policy(self.allowed):
+            self._work()
+
+    def _work(self) -> None:
         agent = self.kind(**self.arguments)
         assert agent.group is not None
         order = pickle.loads(verified(self.key, agent.group.all_gather(b"")[0]))

@@ -42,6 +42,7 @@ from rlgraph.core.graph import (
 )
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.registry import Registry, registry
+from rlgraph.core.specs.connections import allow_clusters, allow_network
 from rlgraph.core.specs.imports import allow_imports, data_specs
 from rlgraph.core.storage import Storage
 
@@ -76,7 +77,9 @@ __all__ = [
     "Variable",
     "VariableList",
     "all_reduce",
+    "allow_clusters",
     "allow_imports",
+    "allow_network",
     "assemble",
     "branch",
     "build",

@@ -36,6 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--agent", nargs="+", metavar="NAME", help="registered names of agents")
     parser.add_argument("--collective", nargs="+", metavar="NAME", help="registered names of collectives")
     parser.add_argument(
+        "--allow-network",
+        action="store_true",
+        help="allow the collectives to start servers that other machines can reach",
+    )
+    parser.add_argument(
         "--options",
         type=json.loads,
         default={},
@@ -54,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("expected --backend, --agent or --collective")
     try:
         if options.collective:
-            return max(_run_collective(name) for name in options.collective)
+            return max(_run_collective(name, options.allow_network) for name in options.collective)
         if options.agent:
             return _run_agents(options)
         if options.table:
@@ -83,9 +88,10 @@ def _run_agents(options: argparse.Namespace) -> int:
     return max(found, default=1)
 
 
-def _run_collective(name: str) -> int:
+def _run_collective(name: str, is_allowed: bool) -> int:
     print(f"collective {name}\n")
-    return _run(lambda report: run_collective_conformance(name, report=report), ())
+    spec = {"type": name, **({"allow_network": True} if is_allowed else {})}
+    return _run(lambda report: run_collective_conformance(spec, report=report), ())
 
 
 def _run(suite: Callable[..., list[Outcome]], only: Sequence[str]) -> int:

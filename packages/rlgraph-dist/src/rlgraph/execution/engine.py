@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.core import PluginError, RLGraphError, SpecError
 
@@ -81,7 +81,14 @@ class Engine(ABC):
     elsewhere. Bodies of results stay where they are: they are referred to, given to calls of other actors, and fetched
     by who reads them. Handles, calls and references are the engine's own objects. The constructor takes the engine's
     options by name.
+
+    Options may come from a document, which must not connect anywhere by itself. So the texts in them need
+    ``--allow-cluster``, unless a class method ``addresses(options)`` returns those that are addresses; see
+    `rlgraph.core.specs.connections.check_connections`.
     """
+
+    #: Whether it starts a server that other machines can reach, which needs ``--allow-network``.
+    needs_network: ClassVar[bool] = False
 
     def now(self) -> float:
         """The time in seconds that timeouts and reports are measured in."""

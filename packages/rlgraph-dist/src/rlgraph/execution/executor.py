@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
+from rlgraph.core.specs.connections import check_network
 from rlgraph.core.specs.spec_types import Count, Seconds, Times
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
 from rlgraph.environments.factory import Vectorization
@@ -103,7 +104,9 @@ class Executor(Worker):
         env_spec = given_once("env_spec", env_spec, "environment_spec", environment_spec)
         engine = self.default_engine if engine is None else engine
         if not isinstance(engine, Engine):
-            engine_class(engine)
+            kind, engine_options = engine_class(engine)
+            if getattr(kind, "needs_network", False):
+                check_network("engine", is_allowed=engine_options.get("allow_network", False))
         check_is_spec(env_spec)
         if isinstance(agent, Agent):
             check_made(agent, env_spec, backend=backend, seed=seed)

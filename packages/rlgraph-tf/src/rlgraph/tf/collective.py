@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from tensorflow.python.eager import context
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives import GroupCollective
+from rlgraph.core.specs.connections import check_network, report_open_port
 
 _LEADER = "/job:worker/replica:0/task:0"
 _GROUP = 1
@@ -23,9 +24,27 @@ class TensorFlowCollective(GroupCollective):
 
     Sums are made on the CPU, where the arrays are. TensorFlow takes its place in a group when it initializes: join
     before anything else in the process uses it. A process can be in one such group.
+
+    Args:
+        rank, size, address, timeout: see `rlgraph.core.Collective`.
+        allow_network: True starts TensorFlow's server, which other machines can reach: it listens on all interfaces,
+            and has no password.
+
+    Raises:
+        SpecError: nobody has allowed the server.
     """
 
     joins_first = True
+    needs_network = True
+
+    def __init__(self, rank: int, size: int, address: str, timeout: float, allow_network: bool = False):
+        self._is_allowed = allow_network
+        super().__init__(rank, size, address, timeout)
+
+    @classmethod
+    def addresses(cls, options: Mapping[str, Any]) -> Sequence[str]:
+        """The addresses in its options: none, since what starts the learners says where they meet."""
+        return ()
 
     def greeting(self) -> bytes:
         """The port of this learner's server."""
@@ -34,6 +53,7 @@ class TensorFlowCollective(GroupCollective):
                 "TensorFlow is in use in this process already, and takes its place in a group when it starts: join "
                 "the group before the first agent is made, or use the collective 'gloo'"
             )
+        check_network("execution_spec.collective", is_allowed=self._is_allowed)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             return str(free.getsockname()[1]).encode()
@@ -55,6 +75,7 @@ class TensorFlowCollective(GroupCollective):
         if not self._sums:
             # Now at the latest, so that an execution spec could still set threads.
             context.context().ensure_initialized()
+            report_open_port("TensorFlow's server", int(self.membership.greetings[self.rank]))
             self.membership.gather(b"")  # all servers are there
         key = (array.size, array.dtype)
         if key not in self._sums:

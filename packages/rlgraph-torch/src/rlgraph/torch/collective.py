@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from datetime import timedelta
+from ipaddress import ip_address
 from typing import Any
 
 import numpy as np
@@ -31,8 +34,14 @@ class GlooCollective(GroupCollective):
         if not dist.is_available():
             raise CollectiveError("this build of PyTorch has no torch.distributed: install another one")
         host = self.address.rpartition(":")[0].strip("[]")
-        self._store = dist.TCPStore(host, 0, None, True, self._limit, wait_for_workers=False)
-        return str(self._store.port).encode()
+        # A socket of its own at this address: the store would listen on all interfaces.
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, 0), family=family)
+        port = listening.getsockname()[1]
+        self._store = dist.TCPStore(
+            host, port, None, True, self._limit, wait_for_workers=False, master_listen_fd=listening.detach()
+        )
+        return str(port).encode()
 
     @property
     def _limit(self) -> timedelta:
@@ -82,6 +91,8 @@ class NcclCollective(GlooCollective):
         self._device = torch.device(device_name(name))
         if self._device.type != "cuda":
             raise CollectiveError(f"NCCL needs a GPU for each learner, given the device {name!r}: use 'gloo'")
+        if all(ip_address(host).is_loopback for host in self.membership.hosts[1:]):
+            os.environ.setdefault("NCCL_SOCKET_IFNAME", "lo")  # else others than this machine could connect
         options = dist.ProcessGroupNCCL.Options()
         options._timeout = self._limit
         return dist.ProcessGroupNCCL(self._store, self.rank, self.size, options)

@@ -269,7 +269,7 @@ def differences(
 def run_in_processes(
     names: Sequence[str],
     backend: str,
-    collective: str,
+    collective: str | Mapping[str, Any],
     first: int,
     updates: int,
     execution_spec: Mapping[str, Any] | None = None,
@@ -283,7 +283,7 @@ def run_in_processes(
         order = {
             "names": list(names),
             "backend": backend,
-            "collective": collective,
+            "collective": {"type": collective} if isinstance(collective, str) else dict(collective),
             "first": first,
             "updates": updates,
             "execution_spec": dict(execution_spec or {}),
@@ -311,7 +311,7 @@ def run_in_processes(
 
 
 def _be_learner(order: Mapping[str, Any], rank: int) -> None:
-    spec = {"type": order["collective"], "timeout": 60.0}
+    spec = {"timeout": 60.0, **order["collective"]}
     collective = make_collective(spec, Place(rank, 2, order["address"]))
     for name in order["names"]:
         share = Share(order["first"], rank)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlgraph.components.common.argument_checks import check_whole
-from rlgraph.core.specs.imports import import_policy
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.benchmarks import seed as seed_process
 from rlgraph.runs.benchmarks.results import SeedResult, State, is_of, read_result, result_file, run_place
@@ -115,7 +114,7 @@ def _start(folder: Path, subject: Subject, seed: int, device: str | None) -> _Pr
         "device": device,
     }
     file = result_file(folder, subject, seed)
-    seed_process.prepare(place, subject.run(seed, device), facts, file, import_policy().allowed)
+    seed_process.prepare(place, subject.run(seed, device), facts, file)
     # Files in the working directory come after installed modules, and signals are for the parent to pass on.
     command = [sys.executable, "-P", "-m", seed_process.__name__, str(place)]
     with (place / seed_process.LOG).open("wb") as log:

@@ -10,12 +10,14 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rlgraph.core import CheckpointError, InputError, NumericalError, SpecError, allow_imports
+from rlgraph.core.specs.connections import ConnectionPolicy, connection_policy, using_connection_policy
+from rlgraph.core.specs.imports import import_policy
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.benchmarks.results import Curve, Judged, SeedResult, write_result
@@ -37,9 +39,7 @@ POINTS = 50
 FAILURES = (NumericalError, EnvironmentFault, InputError)
 
 
-def prepare(
-    place: Path, run: Mapping[str, Any], facts: Mapping[str, Any], file: Path, allowed: Sequence[str]
-) -> None:
+def prepare(place: Path, run: Mapping[str, Any], facts: Mapping[str, Any], file: Path) -> None:
     """Make the folder of a job; what is there of another document or other versions is removed.
 
     Args:
@@ -47,7 +47,6 @@ def prepare(
         run: the document of the run, with backend and seed.
         facts: the first keys of its result.
         file: where the result goes.
-        allowed: modules that its specs may import.
 
     Raises:
         RunFolderError: another process trains there.
@@ -58,7 +57,10 @@ def prepare(
         "facts": dict(facts),
         "versions": installed_versions(),
         "file": str(file.absolute()),
-        "allowed": list(allowed),
+        # What the user has allowed here is allowed there.
+        "imports": import_policy().allowed,
+        "clusters": connection_policy().clusters,
+        "network": connection_policy().network,
     }
     with run_lock(place / RUN):
         known = read_json(place / JOB) if (place / JOB).exists() else None
@@ -77,7 +79,8 @@ def measure(place: Path) -> SeedResult:
         Interruption: Ctrl-C or SIGTERM; the job goes on from here when it is done again.
     """
     job = read_json(place / JOB)
-    with allow_imports(*job["allowed"]):
+    connections = ConnectionPolicy(tuple(job["clusters"]), job["network"])
+    with allow_imports(*job["imports"]), using_connection_policy(connections):
         try:
             outcome = _outcome(_trained(place / RUN, job["run"]), place / RUN)
         except FAILURES as error:
@@ -149,7 +152,7 @@ def thinned(curve: Curve) -> Curve:
 def main() -> None:
     """Do the job in the folder that is the argument."""
     place = Path(sys.argv[1])
-    if read_json(place / JOB)["allowed"]:
+    if read_json(place / JOB)["imports"]:
         sys.path.append(os.getcwd())  # as on the command line
     try:
         measure(place)

@@ -10,6 +10,7 @@ from typing import Any
 from rlgraph.core.collectives.collective import Collective
 from rlgraph.core.errors import CollectiveError, SpecError
 from rlgraph.core.registry import registry
+from rlgraph.core.specs.connections import check_connections
 from rlgraph.core.specs.specifiable import call_checked
 
 #: Seconds that a learner waits for the others.
@@ -92,14 +93,15 @@ def make_collective(spec: Any, place: Place) -> Collective:
     return joined
 
 
-def collective_class(spec: Any) -> tuple[type[Collective], dict[str, Any]]:
+def collective_class(
+    spec: Any, where: str = "execution_spec.collective"
+) -> tuple[type[Collective], dict[str, Any]]:
     """The class of a collective and its options.
 
     Raises:
-        SpecError: unknown collective.
+        SpecError: unknown collective, or a connection that data may not make.
         PluginError: what it needs is not installed.
     """
-    where = "execution_spec.collective"
     given = {"type": spec} if isinstance(spec, str) else spec
     if not isinstance(given, Mapping) or not isinstance(given.get("type"), str):
         raise SpecError(
@@ -114,4 +116,5 @@ def collective_class(spec: Any) -> tuple[type[Collective], dict[str, Any]]:
     known = registry("rlgraph.collectives")
     kind: type[Collective] = known.load(given["type"], where=where)
     known.plugin(given["type"]).require("collective", where)
+    check_connections(kind, options, where)
     return kind, options

@@ -15,6 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import tensorflow as tf
 
 from rlgraph.core import SpecError
+from rlgraph.core.specs.connections import report_open_port
 from rlgraph.execution.distributed_tf.cluster import listen
 
 v1 = tf.compat.v1
@@ -51,11 +52,13 @@ def server(address: str) -> Any:
         device_count={"GPU": 0}, inter_op_parallelism_threads=2, intra_op_parallelism_threads=1
     )
     try:
-        return tf.distribute.Server({"learner": [address]}, "learner", 0, config=configuration)
+        started = tf.distribute.Server({"learner": [address]}, "learner", 0, config=configuration)
     except tf.errors.OpError as error:
         raise SpecError(
             f"no server of TensorFlow can be started at {address}: {error}", path="engine.cluster.learner[0]"
         ) from None
+    report_open_port("TensorFlow's server", int(address.rpartition(":")[2]))
+    return started
 
 
 class _Board:

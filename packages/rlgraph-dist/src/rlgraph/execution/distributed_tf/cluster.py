@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.core import SpecError
+from rlgraph.spaces.text_files import read_text
 
 #: Jobs whose tasks are workers; RLgraph 0.5 called them actors.
 WORKER_JOBS = ("actor", "worker")
@@ -40,7 +41,7 @@ class Cluster:
             return spec
         if isinstance(spec, str | Path):
             try:
-                spec = json.loads(Path(spec).read_text())
+                spec = json.loads(read_text(Path(spec)))
             except (OSError, ValueError) as error:
                 raise SpecError(f"expected a JSON file, given {str(spec)!r} ({error})", path=path) from None
         jobs = spec.keys() & set(WORKER_JOBS) if isinstance(spec, Mapping) else set()

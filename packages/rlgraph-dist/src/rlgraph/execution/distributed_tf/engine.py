@@ -7,7 +7,7 @@ import json
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +18,7 @@ import numpy as np
 
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.core import SpecError
+from rlgraph.core.specs.connections import check_network
 from rlgraph.core.specs.spec_types import Seconds
 from rlgraph.execution import engine as faults
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, free_address
@@ -51,14 +52,19 @@ class DistributedTFEngine(Engine):
             a JSON file with them; workers are started on their machines by
             ``python -m rlgraph.execution.distributed_tf --cluster FILE --index I``. None: they are started here.
         connect_timeout: seconds until all workers are there.
+        allow_network: True starts the server, which other machines can reach: it listens on all interfaces, whatever
+            address it is given, and has no password.
 
     Raises:
         PluginError: TensorFlow is not installed.
-        SpecError: the document is wrong, or the learner's address is in use.
+        SpecError: nobody has allowed the server, the document is wrong, or the learner's address is in use.
     """
 
-    def __init__(self, *, cluster: Any = None, connect_timeout: Seconds = 60.0):
+    needs_network = True
+
+    def __init__(self, *, cluster: Any = None, connect_timeout: Seconds = 60.0, allow_network: bool = False):
         board = import_board()
+        check_network("engine.allow_network", is_allowed=allow_network)
         self._cluster = None if cluster is None else Cluster.from_spec(cluster, "engine.cluster")
         self._timeout = connect_timeout
         self._address = _local_address() if self._cluster is None else self._cluster.learner
@@ -74,6 +80,14 @@ class DistributedTFEngine(Engine):
         self._answers: SimpleQueue[Any] = SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+
+    @classmethod
+    def addresses(cls, options: Mapping[str, Any]) -> list[str]:
+        """The addresses in the options of an engine."""
+        if options.get("cluster") is None:
+            return []
+        cluster = Cluster.from_spec(options["cluster"], "engine.cluster")
+        return [cluster.learner, *cluster.workers]
 
     @property
     def _tasks(self) -> tuple[str, ...]:

@@ -20,11 +20,22 @@ class _TakesDistributedSpec(Executor):
     """An executor whose cluster and task may be in ``execution_spec.distributed_spec`` of the agent.
 
     The same program runs on every machine: where the task is a worker's, training serves the learner.
+
+    Args:
+        allow_network: see `rlgraph.execution.distributed_tf.engine.DistributedTFEngine`.
     """
 
     default_engine = "distributed_tf"
 
-    def __init__(self, agent: Any = None, env_spec: Any = None, *, agent_config: Any = None, **options: Any):
+    def __init__(
+        self,
+        agent: Any = None,
+        env_spec: Any = None,
+        *,
+        agent_config: Any = None,
+        allow_network: bool = False,
+        **options: Any,
+    ):
         agent = given_once("agent", agent, "agent_config", agent_config)
         #: Cluster and index of a worker; None: the learner.
         self._worker: tuple[Cluster, int] | None = None
@@ -35,10 +46,18 @@ class _TakesDistributedSpec(Executor):
             execution = dict(execution)
             execution.pop("mode", None)
             cluster, job, index = task_of(execution.pop("distributed_spec"))
-            options["engine"] = {"type": "distributed_tf", "cluster": cluster}
             if job != "learner":
                 self._worker = cluster, index
+            # A worker starts no server.
+            allowed = allow_network or self._worker is not None
+            options["engine"] = {"type": "distributed_tf", "cluster": cluster, "allow_network": allowed}
             agent = {**agent, "execution_spec": execution}
+        elif allow_network:
+            if "engine" in options:
+                raise SpecError(
+                    "expected among the options of the engine, given beside it", path="allow_network"
+                )
+            options["engine"] = {"type": "distributed_tf", "allow_network": True}
         super().__init__(agent, env_spec, **options)
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives import GroupCollective
-from rlgraph.execution.horovod.halves import HALVES, Sum
+from rlgraph.execution.horovod.halves import HALVES, Framework, Sum
 
 _BUILD = "python -m rlgraph.execution.horovod.build"
 #: Set by ``horovodrun``.
@@ -27,7 +27,9 @@ class HorovodCollective(GroupCollective):
         framework: the half of Horovod that is used, ``torch`` or ``tensorflow``; None: the first of them that is built.
     """
 
-    def __init__(self, rank: int, size: int, address: str, timeout: float, framework: str | None = None):
+    def __init__(
+        self, rank: int, size: int, address: str, timeout: float, framework: Framework | None = None
+    ):
         self._horovod, self._sum = _load(framework)
         self._server: Any = None
         #: What is said in the environment.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+Framework = Literal["torch", "tensorflow"]
 #: Adds an array up over all processes; may overwrite it.
 Sum = Callable[[np.ndarray], np.ndarray]
 

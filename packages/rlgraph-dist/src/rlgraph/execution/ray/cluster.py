@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core import SpecError
+from rlgraph.core import RLGraphError, SpecError
 
 #: Seconds in which Ray's processes may end by themselves, once it has shut down.
 _PATIENCE = 1.0
@@ -43,7 +45,7 @@ def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float)
 
     Args:
         ray: the module.
-        address: of a running cluster; None: one of this machine is started.
+        address: of a running cluster; None: that of ``RAY_ADDRESS``, else one of this machine is started.
         num_cpus: CPUs of one that is started.
         timeout: seconds until a running one has answered.
 
@@ -55,7 +57,7 @@ def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float)
     """
     global _connection
     if not ray.is_initialized():
-        _connect(ray, address, num_cpus, timeout)
+        _connect(ray, address or os.environ.get("RAY_ADDRESS"), num_cpus, timeout)
         _connection = Connection(address, num_cpus)
         return _connection
     known = Connection(None, None) if _connection is None else _connection
@@ -87,14 +89,39 @@ def _connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float
             )
         if problem := _problem_at(address, timeout):
             raise _no_cluster(address, problem)
-    local: Mapping[str, Any] = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     with _own_handlers():
+        if address is None:
+            _start(ray, num_cpus=num_cpus, include_dashboard=False, **options)
+            return
         try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
+            ray.init(address=address, **options)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            if address is None:
-                raise
             raise _no_cluster(address, str(error)) from None
+
+
+def _start(ray: Any, **options: Any) -> None:
+    """Start a cluster of this machine that other machines cannot reach.
+
+    Without ``"local"``, Ray would connect to a cluster that it finds here, whoever started that. It listens on the
+    loopback interface alone where clusters of several machines are switched off; processes of other users need the
+    token that it asks for by default.
+    """
+    from ray._private import ray_constants
+    from ray.util import get_node_ip_address
+
+    before, ray_constants.ENABLE_RAY_CLUSTER = ray_constants.ENABLE_RAY_CLUSTER, False
+    try:
+        ray.init(address="local", **options)
+        address = get_node_ip_address()
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
+    if not ip_address(address).is_loopback:
+        _shut_down(ray)
+        raise RLGraphError(
+            f"expected a Ray cluster that listens on the loopback interface alone, given one on {address}: start one "
+            "by `ray start --head`, and give the address 'auto'"
+        )
 
 
 def _shut_down(ray: Any) -> None:
@@ -120,14 +147,14 @@ def _shut_down(ray: Any) -> None:
 def _no_cluster(address: str, problem: str) -> SpecError:
     return SpecError(
         f"expected the address of a running Ray cluster, 'auto', 'host:port' or 'ray://host:port', given {address!r}: "
-        f"{problem}. Start one by `ray start --head`, or leave the address out",
+        f"{problem}. Start one by `ray start --head`, set RAY_AUTH_MODE=token if it asks for a token, or leave the "
+        "address out",
         path="engine.address",
     )
 
 
 def _problem_at(address: str, timeout: float) -> str:
     """Why no cluster answers at an address; empty if one does. Ray itself waits for minutes and ends the program."""
-    checked = []
     if address != "auto":
         place = address.removeprefix("ray://")
         host, sign, port = place.rpartition(":")
@@ -139,14 +166,19 @@ def _problem_at(address: str, timeout: float) -> str:
             return f"nothing accepts connections there ({error})"
         if place != address:  # a client has a limit of its own
             return ""
-        checked = ["--address", address]
-    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", *checked]
+    # As this program will: with the token, where Ray takes that by itself.
+    command = [
+        sys.executable,
+        "-c",
+        "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)",
+        address,
+    ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
         return f"no Ray cluster answered within {timeout:g} s"
     lines = done.stderr.strip().splitlines()
-    return "" if done.returncode == 0 else lines[-1] if lines else "its health check failed"
+    return "" if done.returncode == 0 else lines[-1] if lines else "a connection for a trial failed"
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -30,7 +30,8 @@ class RayEngine(Engine):
 
     Args:
         address: of a running cluster, ``"auto"``, ``"host:port"`` or ``"ray://host:port"``; None: the cluster that this
-            program is connected to, else one of this machine is started, and shut down when its last engine closes.
+            program is connected to, else that of ``RAY_ADDRESS``, else one of this machine is started, which only this
+            machine can reach, and shut down when its last engine closes.
         num_cpus: CPUs of a cluster that is started; None: as many as there are.
         cpus_per_actor, gpus_per_actor: what each actor takes.
         cpus_per_shard, gpus_per_shard: what each replay shard takes.
@@ -73,6 +74,11 @@ class RayEngine(Engine):
         self._strategy = placement
         self._placement: Placement | None = None
         self._actors: dict[Any, _Actor] = {}
+
+    @classmethod
+    def addresses(cls, options: Mapping[str, Any]) -> list[str]:
+        """The addresses in the options of an engine."""
+        return [options["address"]] if options.get("address") is not None else []
 
     def check_room(self, demand: Demand) -> None:
         check_resources(self._ray, self._shares, demand)

@@ -30,8 +30,7 @@ class RayLauncher:
                 f"launcher 'ray' needs Ray ({error}): pip install 'rlgraph-dist[ray]'"
             ) from None
         self._ray: Any = ray
-        address = None if ray.is_initialized() else os.environ.get("RAY_ADDRESS")
-        self._connection = connect(ray, address, None, _CONNECT)
+        self._connection = connect(ray, None, None, _CONNECT)
         self._learners: list[Any] = []
         self._runs: list[Any] = []
 

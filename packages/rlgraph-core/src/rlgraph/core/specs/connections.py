@@ -1,0 +1,179 @@
+"""What specs may connect to, and who may connect to this machine: specs in data only what the user allows.
+
+A spec in a program may name a cluster. A spec from a document, a file, a run folder or the command line is untrusted
+data (`rlgraph.core.data_specs`): whoever is at an address in it can run code in this process. The user allows addresses
+with `allow_clusters` (``--allow-cluster`` on the command line), and with `allow_network` (``--allow-network``) servers
+that other machines can reach and services elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args, get_origin
+
+from rlgraph.core.errors import SpecError
+from rlgraph.core.specs.imports import import_policy
+from rlgraph.core.specs.parameters import parameters_of
+
+_log = logging.getLogger(__name__)
+
+#: What most things need the network for.
+_SERVES = "starts a server that other machines can reach"
+
+
+@dataclass(frozen=True)
+class ConnectionPolicy:
+    """What the user has allowed.
+
+    Attributes:
+        clusters: addresses that specs in data may connect to.
+        network: True if servers that other machines can reach may start, and services elsewhere may be used.
+    """
+
+    clusters: tuple[str, ...] = ()
+    network: bool = False
+
+
+_NOTHING = ConnectionPolicy()
+_policy: ContextVar[ConnectionPolicy] = ContextVar("connection_policy", default=_NOTHING)
+
+
+def connection_policy() -> ConnectionPolicy:
+    """The current policy; other threads and processes do not inherit it."""
+    return _policy.get()
+
+
+@contextmanager
+def using_connection_policy(policy: ConnectionPolicy) -> Iterator[None]:
+    """Apply `policy` to all specs read inside."""
+    token = _policy.set(policy)
+    try:
+        yield
+    finally:
+        _policy.reset(token)
+
+
+@contextmanager
+def allow_clusters(*addresses: str) -> Iterator[None]:
+    """A context manager and decorator: specs that are read inside may connect to these addresses, also in data.
+
+    Args:
+        addresses: as the spec writes them: ``"auto"``, ``"10.0.0.1:6379"``.
+    """
+    now = _policy.get()
+    with using_connection_policy(replace(now, clusters=(*now.clusters, *addresses))):
+        yield
+
+
+@contextmanager
+def allow_network() -> Iterator[None]:
+    """A context manager and decorator: inside, servers may start that other machines can reach, and specs in data may
+    use services elsewhere, such as Weights & Biases."""
+    with using_connection_policy(replace(_policy.get(), network=True)):
+        yield
+
+
+def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], where: str) -> None:
+    """Check an executor, an engine or a collective that is to be made from data, before it connects to anything.
+
+    Its class may say more: ``addresses(options)``, a class method, returns the addresses in its options, and
+    ``needs_network = True`` says that it starts a server that other machines can reach. Without `addresses`, every text
+    in the options counts as an address, unless it is one of the words of a ``Literal``.
+
+    Args:
+        kind: the class.
+        options: arguments of its constructor, by name.
+        where: place of the spec.
+
+    Raises:
+        SpecError: the user has not allowed an address, or the network.
+    """
+    if not import_policy().is_data:
+        return
+    own: Callable[..., Iterable[str]] | None = getattr(kind, "addresses", None)
+    given = dict.fromkeys(_texts_of(kind, options) if own is None else own(options))
+    faults = list[str]()
+    if refused := [address for address in given if address not in _policy.get().clusters]:
+        listed = ", ".join(map(repr, refused))
+        flags = " ".join(f"--allow-cluster {shlex.quote(address)}" for address in refused)
+        faults.append(
+            f"expected no address that you have not allowed, given {listed}. Whoever is there can run code in this "
+            f"process: if you trust them, allow it with {flags} (in Python: rlgraph.core.allow_clusters({listed}))"
+        )
+    if getattr(kind, "needs_network", False):
+        faults += _network_faults(_SERVES, is_allowed=False)
+    if faults:
+        raise SpecError(*faults, path=where)
+
+
+def check_network(where: str, *, is_allowed: bool = False, why: str = _SERVES) -> None:
+    """Check that something may use the network.
+
+    Args:
+        where: place of its spec.
+        is_allowed: its option ``allow_network``, which counts in a program's own specs, not in data.
+        why: what it does with the network.
+
+    Raises:
+        SpecError: the user has not allowed it.
+    """
+    if faults := _network_faults(why, is_allowed):
+        raise SpecError(*faults, path=where)
+
+
+def _network_faults(why: str, is_allowed: bool) -> list[str]:
+    if _policy.get().network or (is_allowed and not import_policy().is_data):
+        return []
+    return [
+        f"expected --allow-network, since it {why} (in Python: rlgraph.core.allow_network(), or the option "
+        "allow_network=True)"
+    ]
+
+
+def report_open_port(server: str, port: int) -> None:
+    """Log who can connect to a server that has no password.
+
+    Args:
+        server: its name.
+        port: on which it listens.
+    """
+    _log.warning(
+        "%s listens on port %d of all interfaces of %s, without a password: whoever reaches that port can run programs "
+        "here, and read and write files. Keep it behind a firewall",
+        server,
+        port,
+        platform.node() or "this machine",
+    )
+
+
+def _texts_of(kind: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[str]:
+    """All texts in options, however deep, but choices between given words."""
+    known = parameters_of(kind).named
+    for name, value in options.items():
+        if name not in known or not _is_choice(known[name].annotation):
+            yield from _texts_in(value)
+
+
+def _is_choice(annotation: Any) -> bool:
+    """Whether a text for it is one of the words of a ``Literal``."""
+    parts = get_args(annotation)
+    return get_origin(annotation) is Literal or (
+        bool(parts) and all(part in (type(None), bool, int, float) or _is_choice(part) for part in parts)
+    )
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in (*value, *value.values()):
+            yield from _texts_in(item)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _texts_in(item)
