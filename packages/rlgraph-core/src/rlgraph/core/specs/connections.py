@@ -172,7 +172,8 @@ def _texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for item in (*value, *value.values()):
+        names = (key for key in value if isinstance(key, str) and key.isidentifier())
+        for item in (*(value.keys() - set(names)), *value.values()):
             yield from _texts_in(item)
     elif isinstance(value, list | tuple | set | frozenset):
         for item in value:
