@@ -13,6 +13,7 @@ from rlgraph.core import CheckpointError, SpecError, registry
 from rlgraph.environments import Environment
 from rlgraph.runs import resume, run_differences, train
 from rlgraph.runs.checkpoints import RunCheckpoints
+from rlgraph.runs.config_file import config_digest, read_config
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Callback, Evaluation
 
@@ -289,7 +290,8 @@ def test_a_best_policy_that_the_resumed_run_will_not_meet_again(actor, tmp_path,
     crash(actor, tmp_path, 220)
     checkpoints = RunCheckpoints(tmp_path / "checkpoints", 2, memory=True)
     agent = Agent.load(tmp_path / "checkpoints" / "step-000000180")
-    checkpoints.store_best(agent, Evaluation((500.0, 500.0), (500, 500), 200))
+    digest = config_digest(read_config(tmp_path))
+    checkpoints.store_best(agent, Evaluation((500.0, 500.0), (500, 500), 200), digest)
     summary = resume(tmp_path, steps=400)
     said = "step 180: the best policy so far is that of step 200 of a part of the run that was cut off"
     assert summary.departures[-1] == said
@@ -297,7 +299,7 @@ def test_a_best_policy_that_the_resumed_run_will_not_meet_again(actor, tmp_path,
         "timesteps": 200,
         "mean_return": 500.0,
     }
-    assert checkpoints.evaluation_of_best().timesteps == 200
+    assert checkpoints.evaluation_of_best(read_config(tmp_path)).timesteps == 200
 
 
 def test_without_memory(actor, tmp_path, undrawn):

@@ -15,6 +15,7 @@ from rlgraph.core import CheckpointError
 from rlgraph.core.checkpoint.finding import find_checkpoint, problem_with
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.errors import CheckpointWarning
+from rlgraph.runs.config_file import CONFIG, config_digest
 from rlgraph.runs.errors import RunFolderError, StorageError
 from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
 from rlgraph.runs.records import evaluation_of
@@ -26,8 +27,9 @@ from rlgraph.workers.evaluation import Evaluation
 #: Checkpoint of the best policy, of the end of training, and of a non-finite number. The last one is for inspection; it
 #: is read only if named, and only it may hold weights that are not finite.
 BEST, LAST, FAILED = "best", "last", "failed"
-#: Keys of a checkpoint's facts: the state of a run, and the evaluation that the best policy is the best of.
-RUN, EVALUATION = "run", "evaluation"
+#: Keys of a checkpoint's facts: the state of a run, with the digest of its configuration; of the best policy this
+#: digest, and the evaluation that it is the best of.
+RUN, DIGEST, EVALUATION = "run", "config", "evaluation"
 _STEP = re.compile(r"step-(\d+)")
 
 
@@ -43,8 +45,13 @@ class RunCheckpoints:
     def __init__(self, folder: Path, keep_last: int, memory: bool):
         self.folder, self.keep_last, self.memory = folder, keep_last, memory
 
-    def store_best(self, agent: Agent, evaluation: Evaluation) -> Path:
+    def store_best(self, agent: Agent, evaluation: Evaluation, digest: str) -> Path:
         """Save the policy, of which this is the evaluation, as the best one: weights without memory.
+
+        Args:
+            agent: has the policy.
+            evaluation: its evaluation.
+            digest: of the run's configuration, by which `check_own` knows the checkpoint.
 
         Raises:
             NumericalError: the weights are not finite.
@@ -52,18 +59,22 @@ class RunCheckpoints:
         """
         check_finite_weights(agent, BEST)
         with _storing():
-            facts = {EVALUATION: to_json(vars(evaluation))}
+            facts = {EVALUATION: to_json(vars(evaluation)), DIGEST: digest}
             return agent.store_model(self.folder / BEST, memory=False, facts=facts)
 
-    def evaluation_of_best(self) -> Evaluation | None:
+    def evaluation_of_best(self, config: Mapping[str, Any]) -> Evaluation | None:
         """The evaluation of the policy that is saved as the best; None: it does not say, or there is none.
 
+        Args:
+            config: the content of the run's ``config.json``.
+
         Raises:
-            RunFolderError: a type or range is wrong.
+            RunFolderError: it is the best policy of another run, or a type or range is wrong.
         """
         path = find_checkpoint(self.folder / BEST)
         if not path.exists() or problem_of(path):
             return None
+        check_own(path, config)
         facts = read_manifest(path).facts
         if EVALUATION not in facts:
             return None  # of an older version
@@ -94,10 +105,14 @@ class RunCheckpoints:
         with _storing():
             return agent.store_model(self.folder / name, memory=self.memory, facts={RUN: to_json(state)})
 
-    def newest(self) -> tuple[Path, RunState] | None:
+    def newest(self, config: Mapping[str, Any]) -> tuple[Path, RunState] | None:
         """The valid full checkpoint with the most steps, and the state of its run; None before the first one.
 
+        Args:
+            config: the content of the run's ``config.json``.
+
         Raises:
+            RunFolderError: this checkpoint is of another run.
             CheckpointError: all checkpoints are damaged, or the run failed before the first one.
 
         Warns:
@@ -129,7 +144,7 @@ class RunCheckpoints:
         for problem in problems:
             warnings.warn(f"{problem}; skipped", CheckpointWarning, stacklevel=3)
         _, path, state = max(found, key=lambda each: each[0])
-        return path, state
+        return check_own(path, config), state
 
     def _full(self) -> Iterator[Path]:
         yield from (path for _, path in self._steps())
@@ -154,6 +169,37 @@ def _storing() -> Iterator[None]:
         if isinstance(error.__cause__, OSError):
             raise StorageError(str(error)) from error
         raise
+
+
+def check_own(checkpoint: Path, config: Mapping[str, Any]) -> Path:
+    """Check that a checkpoint in a run's folder is of this run: it has the digest of ``config.json``.
+
+    A copied or renamed folder keeps both. A fork has an identity of its own, and so another digest. Version 0.1 wrote
+    no digests, version 0.2 none into ``best``: these checkpoints pass.
+
+    Args:
+        checkpoint: its path.
+        config: the content of the run's ``config.json``.
+
+    Returns:
+        The path.
+
+    Raises:
+        RunFolderError: it is of another run.
+        CheckpointError: its manifest is damaged.
+    """
+    facts = read_manifest(checkpoint).facts
+    state = facts.get(RUN)
+    given = facts.get(DIGEST, state.get("config") if isinstance(state, Mapping) else None)
+    # Version 0.2 had no other actors in a resumed run.
+    known = (config_digest(config), config_digest(config, ["steps"]))
+    if given is not None and given not in known:
+        raise RunFolderError(
+            f"{checkpoint} is not a checkpoint of this run: it belongs to another {CONFIG}. Expected the digest "
+            f"{known[0]:.12} of {checkpoint.parent.parent / CONFIG}, given {given!s:.12}. Move the checkpoint away, or "
+            f"restore the {CONFIG} that it was written with. Agent.load reads it alone, by its path"
+        )
+    return checkpoint
 
 
 def problem_of(checkpoint: Path) -> str:

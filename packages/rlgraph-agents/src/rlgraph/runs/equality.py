@@ -94,6 +94,7 @@ def _read_result(file: Path) -> dict[str, Any]:
 def _read_manifest(file: Path) -> dict[str, Any]:
     """Remove the training time, digests of files with times or run-specific content, and their checksum."""
     content = without(read_json(file), "checksum")
+    content["facts"].pop("config", None)
     run = content["facts"].pop("run", None)
     if run is not None:
         content["run"] = {

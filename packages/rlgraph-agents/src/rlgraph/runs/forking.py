@@ -71,11 +71,12 @@ def fork(
     run = parse_spec(RunSpec, config["run"], "")
     changed = apply_overrides(run.model_dump(), [*overrides, *([] if steps is None else [f"steps={steps}"])])
     wanted = complete(changed)
-    found = RunCheckpoints(origin / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
+    stored = RunCheckpoints(origin / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)
+    found = stored.newest(config)
     if found is None:
         raise CheckpointError(f"{origin} has no checkpoint yet to fork from")
     path, state = found
-    check_state(path, state, run, config)
+    check_state(path, state, run)
     changes = _changes(run, wanted, state)
     agent = agent_of(wanted, config, found)
     _load(agent, path, changes)

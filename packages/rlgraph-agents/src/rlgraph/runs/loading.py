@@ -15,7 +15,7 @@ from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, 
 from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest
 from rlgraph.core.specs.documents import check_limits
-from rlgraph.runs.checkpoints import FAILED, problem_of
+from rlgraph.runs.checkpoints import FAILED, check_own, problem_of
 from rlgraph.runs.config_file import CONFIG, LEARNERS, read_config
 from rlgraph.runs.run_files import without
 from rlgraph.runs.run_spec import RunSpec
@@ -66,8 +66,8 @@ def policy_checkpoint(path: Path) -> Path:
     """The checkpoint of a run folder's policy, or a checkpoint itself."""
     if not (path / CONFIG).exists():
         return _found(path)
-    run = parse_spec(RunSpec, read_config(path)["run"], "run")
-    return _checkpoint(path / "checkpoints", None, run.evaluation.policy)
+    config = read_config(path)
+    return _checkpoint(path, config, parse_spec(RunSpec, config["run"], "run"))
 
 
 def stored_policy(path: Path) -> tuple[Path, ActorSpec]:
@@ -146,13 +146,14 @@ def load_agent(
 
     Raises:
         SpecError: not a run folder, or an unknown checkpoint.
+        RunFolderError: a file is damaged, or the checkpoint is of another run.
         CheckpointError: no valid checkpoint, or the named one is damaged or has weights that are not finite.
     """
     folder = Path(folder)
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "run")
     # Absolute, since an environment may change the working directory.
-    source = _checkpoint(folder / "checkpoints", checkpoint, run.evaluation.policy).absolute()
+    source = _checkpoint(folder, config, run, checkpoint).absolute()
     agent = Agent.from_spec(
         for_any_machine(run.agent),
         env=run.environment,
@@ -163,12 +164,15 @@ def load_agent(
     return agent, run, source
 
 
-def _checkpoint(folder: Path, name: str | None, preferred: str) -> Path:
+def _checkpoint(run_folder: Path, config: Mapping[str, Any], run: RunSpec, name: str | None = None) -> Path:
+    """The checkpoint of a run, by its name in ``checkpoints/`` or as the run's ``evaluation.policy`` says."""
+    folder = run_folder / "checkpoints"
     if name is None:
-        return last_valid_checkpoint(folder, prefer=preferred, find_problem=problem_of)
+        preferred = run.evaluation.policy
+        return check_own(last_valid_checkpoint(folder, prefer=preferred, find_problem=problem_of), config)
     if not (folder / name).is_dir():
         there = [inner.name for inner in folder.iterdir() if inner.is_dir()] if folder.is_dir() else []
         raise SpecError(f"{folder} has no checkpoint {name!r}. {nearest(name, there)}")
     if name != FAILED and (problem := problem_of(folder / name)):
         raise CheckpointError(problem)
-    return folder / name
+    return check_own(folder / name, config)

@@ -14,7 +14,7 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
-from rlgraph.runs.config_file import CONFIG, config_digest, read_config, without_learners
+from rlgraph.runs.config_file import CONFIG, read_config, without_learners
 from rlgraph.runs.configuration import apply_overrides
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.provenance import installed_versions
@@ -79,9 +79,13 @@ def _resume(
         wanted = wanted.model_copy(update={"steps": steps})
     _check_same(run, wanted)
     read_result(folder)  # it will be replaced, but report damage before hours of training
-    found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
+    stored = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)
+    stored.evaluation_of_best(
+        config
+    )  # it may be evaluated at the end: report damage before hours of training
+    found = stored.newest(config)
     if found is not None:
-        check_state(*found, run, config)
+        check_state(*found, run)
     elif origin := (config.get("history") or [{}])[-1].get("forked_from"):
         raise RunFolderError(
             f"{folder} is a fork of {origin} that was cut off before its first checkpoint: there is nothing to resume, "
@@ -98,19 +102,15 @@ def _resume(
         return rest.follow() if rest.is_of_another_learner else rest.execute(callbacks)
 
 
-def check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, Any]) -> None:
-    """Check that the state in the checkpoint `path` belongs to the run.
+def check_state(path: Path, state: RunState, run: RunSpec) -> None:
+    """Check that the state in the checkpoint `path` fits the run.
 
     Raises:
         RunFolderError: it does not.
     """
     number, problem = run.worker.num_envs, ""
     in_group = (run.agent.get("execution_spec") or {}).get("collective") is not None
-    # Version 0.2 had no other actors in a resumed run.
-    digests = (config_digest(config), config_digest(config, ["steps"]))
-    if state.config is not None and state.config not in digests:
-        problem = f"it belongs to another {CONFIG}: restore that"
-    elif state.steps > run.steps:
+    if state.steps > run.steps:
         problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they may only increase"
     elif run.executor_spec is None and state.worker.done >= state.steps + number:
         problem = f"worker.done: {state.worker.done} of {state.steps} steps"

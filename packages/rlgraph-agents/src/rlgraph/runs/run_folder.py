@@ -12,8 +12,9 @@ from typing import Any, Protocol, Self
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
+from rlgraph.core.checkpoint.finding import find_checkpoint
 from rlgraph.environments import environment_seed
-from rlgraph.runs.checkpoints import RunCheckpoints
+from rlgraph.runs.checkpoints import BEST, RunCheckpoints, check_own
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config, write_config
 from rlgraph.runs.errors import RunFolderError, RunFolderWarning, StorageError
 from rlgraph.runs.event_file import EventFile
@@ -86,13 +87,13 @@ class RunFolder(Callback):
         self.history = [*(earlier.get("history") or []), {**provenance(), **origin}]
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         # A document of an older version stays unchanged, since the checkpoints have its digest.
-        self._document = earlier["run"] if earlier and state is not None else spec.model_dump(mode="json")
+        self._document = earlier["run"] if earlier else spec.model_dump(mode="json")
         #: Why the run differs from the one that its seed determines.
         self.departures: list[str] = [] if state is None else list(state.departures)
         self.checkpoints = RunCheckpoints(
             folder / "checkpoints", spec.checkpoints.keep_last, spec.checkpoints.memory
         )
-        self.best = None if state is None else self._best_so_far(state)
+        self.best = None if state is None else self._best_so_far(state, earlier)
         first_step = 0 if state is None else state.worker.timesteps
         self._scalars: list[Scalars] = []
         with ExitStack() as stack:
@@ -159,6 +160,10 @@ class RunFolder(Callback):
         self.checkpoints.remove_oldest(worker.timesteps)  # a run killed after its last checkpoint did not
         return folder
 
+    def best_policy(self) -> Path:
+        """The checkpoint of the best policy; raises as `check_own`."""
+        return check_own(find_checkpoint(self.checkpoints.folder / BEST), read_config(self.folder))
+
     def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
         self._write(metrics)
 
@@ -176,16 +181,17 @@ class RunFolder(Callback):
             }
         )
         if self.best is None or evaluation.mean >= self.best.mean:
-            self.checkpoints.store_best(self.agent, evaluation)
+            self.checkpoints.store_best(self.agent, evaluation, self._config)
             self.best = evaluation
 
-    def _best_so_far(self, state: RunState) -> Evaluation | None:
+    def _best_so_far(self, state: RunState, config: Mapping[str, Any]) -> Evaluation | None:
         """The best evaluation before `state`; of a run that departs, that of the policy which is saved as the best.
 
         Such a run need not come to it again, where a kill cut off the part of the run that it is from.
         """
         best = None if state.best is None else evaluation_of(state.best)
-        if self.departures and (saved := self.checkpoints.evaluation_of_best()) is not None and saved != best:
+        saved = self.checkpoints.evaluation_of_best(config) if self.departures and config else None
+        if saved is not None and saved != best:
             self.departures.append(
                 f"step {state.worker.done}: the best policy so far is that of step {saved.timesteps} of a part of the "
                 "run that was cut off"

@@ -356,6 +356,6 @@ class Run:
     def _evaluate(self) -> Evaluation:
         spec, agent = self.spec, self.agent
         if spec.evaluation.policy == BEST and self.folder.best is not None:
-            agent.load_model(self.folder.checkpoints.folder / BEST)
+            agent.load_model(self.folder.best_policy())
         env = stepped(spec.environment, spec.worker.frameskip, spec.worker.max_timesteps_per_episode)
         return evaluate(agent, env, spec.evaluation.final_episodes, FINAL_EVALUATION_SEED + spec.seed)
