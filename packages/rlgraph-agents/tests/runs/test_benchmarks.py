@@ -261,7 +261,7 @@ def job(folder, subject, number=1):
         "backend": subject.backend,
         "seed": number,
     }
-    seed.prepare(place, subject.run(number), facts, result_file(folder, subject, number), ())
+    seed.prepare(place, subject.run(number), facts, result_file(folder, subject, number))
     return place
 
 

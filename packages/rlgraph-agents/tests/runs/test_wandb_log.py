@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlgraph.core import SpecError
+from rlgraph.agents import Agent
+from rlgraph.core import SpecError, allow_network
 from rlgraph.runs import resume, train
+from rlgraph.runs.configuration import check
 
 
 class StandIn:
@@ -72,3 +74,23 @@ def test_without_the_package(spec, tmp_path, undrawn, monkeypatch):
 def test_it_is_imported_only_when_asked_for(spec, tmp_path, undrawn, monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
     train({**spec, "logging": {"tensorboard": False}}, tmp_path / "run")
+
+
+def test_no_document_sends_a_run_elsewhere_by_itself(spec, tmp_path, undrawn, monkeypatch):
+    """A run folder is a document, too; the argument of a program is not."""
+    wandb, run = StandIn(), tmp_path / "run"
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    online = {**spec, "logging": {"tensorboard": False, "wandb": {"project": "other"}}}
+    refused = r"logging\.wandb: expected --allow-network, since it sends the run to Weights & Biases"
+    for call in (check, lambda document: train(document, run)):
+        with pytest.raises(SpecError, match=refused):
+            call(online)
+    assert not wandb.inits and not run.exists()
+    with allow_network():
+        train(online, run)
+    with pytest.raises(SpecError, match=refused):
+        resume(run, steps=60)
+    assert [each["mode"] for each in wandb.inits] == ["online"]
+    agent = Agent.from_spec(online["agent"], env="deterministic", backend="numpy")
+    agent.learn(40, folder=tmp_path / "own", wandb={"project": "mine"})
+    assert [each["project"] for each in wandb.inits] == ["other", "mine"]
