@@ -250,7 +250,7 @@ def test_a_program_names_what_it_wants(cluster):
     ElsewhereEngine(head=cluster.address)
     assert cluster.connections == 1
     with data_specs():
-        with pytest.raises(SpecError, match=r"engine: expected no address .* given 'somewhere:1'"):
+        with pytest.raises(SpecError, match=r"engine: expected addresses .* given 'somewhere:1'"):
             engine_class({"type": "ray", "address": "somewhere:1"})
         with allow_clusters("somewhere:1"):
             engine_class({"type": "ray", "address": "somewhere:1"})
@@ -261,7 +261,7 @@ def test_all_addresses_are_named_at_once():
     with pytest.raises(SpecError) as caught:
         check(on({"type": "distributed_tf", "cluster": cluster}))
     said = str(caught.value)
-    assert "executor_spec.engine: expected no address" in said
+    assert "executor_spec.engine: expected addresses" in said
     assert "--allow-cluster a:1 --allow-cluster b:2 --allow-cluster c:3" in said and "--allow-network" in said
     with allow_clusters("a:1", "b:2", "c:3"), allow_network():
         check(on({"type": "distributed_tf", "cluster": cluster}))

@@ -62,7 +62,7 @@ def test_texts_in_data_are_addresses(options, refused):
         with pytest.raises(SpecError) as caught:
             check_connections(Plain, options, "engine")
     said = str(caught.value)
-    assert said.startswith(f"engine: expected no address that you have not allowed, given {refused[0]!r}")
+    assert said.startswith(f"engine: expected addresses that you have allowed, given {refused[0]!r}")
     assert " ".join(f"--allow-cluster {address}" for address in refused) in said
     assert f"rlgraph.core.allow_clusters({', '.join(map(repr, refused))})" in said
     with data_specs(), allow_clusters(*refused):

@@ -103,8 +103,8 @@ def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], wher
         listed = ", ".join(map(repr, refused))
         flags = " ".join(f"--allow-cluster {shlex.quote(address)}" for address in refused)
         faults.append(
-            f"expected no address that you have not allowed, given {listed}. Whoever is there can run code in this "
-            f"process: if you trust them, allow it with {flags} (in Python: rlgraph.core.allow_clusters({listed}))"
+            f"expected addresses that you have allowed, given {listed}. Programs there can run code in this process. If "
+            f"you trust them, add {flags} (in Python: rlgraph.core.allow_clusters({listed}))"
         )
     if getattr(kind, "needs_network", False):
         faults += _network_faults(_SERVES, is_allowed=False)
