@@ -9,7 +9,7 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask
-from rlgraph.agents.data_sets import DataSetReader
+from rlgraph.agents.data_sets import DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.agents.masked_states import masked_states
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import Environment, EnvironmentFault, make_vector_env
@@ -272,3 +272,23 @@ def test_a_script_is_recorded(file):
     (one,) = read(record_data_set(turn, Nested, 1, file))
     np.testing.assert_allclose(one.actions["turn"], [0.0, 0.25, 0.5])
     np.testing.assert_array_equal(one.actions["gear"], [2, 2, 2])
+
+
+def test_what_could_not_be_read_is_not_written(file):
+    """An action outside of its Space, that the environment took; the earlier file stays."""
+
+    def shown(action):
+        actions = {"turn": np.array([action, 0.0]), "gear": np.array([0, 1])}
+        places = (np.zeros((3, 2)), np.zeros(3, int))
+        states = {"place": places, "lamp": np.zeros(3, bool)}
+        return [RecordedEpisode(states, actions, np.zeros(2), np.arange(2) == 1, np.zeros(2, bool))]
+
+    write_data_set(file, shown(0.5), STATES, ACTIONS)
+    before = file.read_bytes()
+    with pytest.raises(InputError, match=r"data\.\w+, episode_0, step 0: actions\.turn: 2\.0 is not in"):
+        write_data_set(file, shown(2.0), STATES, ACTIONS)
+    with pytest.raises(InputError, match="expected episodes"):
+        write_data_set(file, [], STATES, ACTIONS)
+    assert file.read_bytes() == before and [path.name for path in file.parent.iterdir()] == [file.name]
+    (one,) = read(file)
+    np.testing.assert_array_equal(one.actions["turn"], [0.5, 0.0])

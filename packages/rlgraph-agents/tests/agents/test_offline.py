@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask
-from rlgraph.agents.data_sets import DataSetReader, RecordedEpisode, write_data_set
+from rlgraph.agents.data_sets import FIELDS, DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import SingleThreadedWorker
@@ -203,8 +203,8 @@ def test_bad_data_is_refused_before_anything_is_taken_in(kind, tmp_path, data):
     (tmp_path / "a.npz").write_bytes(data["right"].read_bytes())
     rng = np.random.default_rng(0)
     observations, shown = cues(rng, 2)
-    bad = RecordedEpisode(observations, shown[:-1], np.array([0.0, np.nan]), *np.zeros((2, 2), bool))
-    write_data_set(tmp_path / "b.npz", [bad], CueTask.STATES, ACTIONS)
+    bad = (observations, shown[:-1], np.array([0.0, np.nan]), *np.zeros((2, 2), bool))
+    np.savez(tmp_path / "b.npz", **{f"episode_0/{name}": x for name, x in zip(FIELDS, bad, strict=True)})
     agent = agent_of(kind, "numpy")
     with pytest.raises(InputError, match=r"b\.npz, episode_0, step 1: rewards: nan"):
         agent.learn(updates=1, data=tmp_path)

@@ -258,3 +258,20 @@ def test_wrong_comparisons(rlgraph, runs, arguments, said):
     outcome = rlgraph("compare", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert said in outcome.err
+
+
+def test_no_number_bricks_a_run(rlgraph, run, tmp_path):
+    folder, large = run(), 10**19
+
+    def files():
+        return {file: file.read_bytes() for file in (tmp_path / folder).rglob("*") if file.is_file()}
+
+    before = files()
+    for arguments in (["--steps", large], ["--set", f"steps={large}"], ["--fork", "new", "--steps", large]):
+        outcome = rlgraph("resume", folder, *arguments)
+        assert outcome.code == 2 and "steps: expected an integer of at most 64 bits" in outcome.err
+    for option in ("--steps", "--seed", "--num-envs"):
+        outcome = rlgraph("train", "--backend", "numpy", option, large, "--folder", "new")
+        assert outcome.code == 2 and "expected an integer of at most 64 bits" in outcome.err
+    assert files() == before and not (tmp_path / "new").exists()
+    assert rlgraph("evaluate", folder, "--episodes", 1).code == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.data_sets import RecordedEpisode, write_data_set
+from rlgraph.agents.data_sets import FIELDS
 from rlgraph.core import InputError, SpecError
 from rlgraph.runs import resume, train
 from rlgraph.runs.configuration import check
@@ -156,11 +156,10 @@ def test_several_learners_are_refused(spec, tmp_path):
 
 
 def test_what_is_wrong_in_a_file_is_named_before_anything_is_written(spec, tmp_path):
-    agent = Agent.from_spec("random", env="CartPole-v1", backend="numpy")
     states, flags = np.zeros((4, 4), np.float32), np.zeros(3, bool)
     states[2, 1] = np.nan
-    episode = RecordedEpisode(states, np.zeros(3, int), np.ones(3), flags, flags)
-    wrong = write_data_set(tmp_path / "wrong.npz", [episode], agent.state_space, agent.action_space)
+    wrong, episode = tmp_path / "wrong.npz", (states, np.zeros(3, int), np.ones(3), flags, flags)
+    np.savez(wrong, **{f"episode_0/{name}": value for name, value in zip(FIELDS, episode, strict=True)})
     spec["data"]["file"] = str(wrong)
     with pytest.raises(InputError, match=r"wrong\.npz, episode_0, step 2: observations: nan"):
         train(spec, tmp_path / "run")

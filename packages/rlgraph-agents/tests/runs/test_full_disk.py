@@ -103,14 +103,14 @@ def test_tensorboard_events(acting_run, tmp_path, monkeypatch):
 def test_learning_that_is_complete_is_not_lost(acting_run, tmp_path):
     train(acting_run(), tmp_path / "one")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rlgraph.runs.result_file.replace_file", _replace_nothing)
+        patch.setattr("rlgraph.runs.result_file.replace_json", _replace_nothing)
         with one_message("result.json cannot be written"):
             train(acting_run(), tmp_path / "other")
     assert resume(tmp_path / "other").departures == ()
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
 
-def _replace_nothing(file, text):
+def _replace_nothing(file, content, check):
     raise StorageError(f"{file} cannot be written: No space left on device")
 
 

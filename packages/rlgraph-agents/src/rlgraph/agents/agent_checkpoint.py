@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
-from rlgraph.core import CheckpointError
+from rlgraph.core import CheckpointError, SpecError
 from rlgraph.core.checkpoint import find_checkpoint, read_beside
+from rlgraph.core.specs.documents import check_limits
 
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
@@ -20,13 +21,22 @@ AGENT = "agent"
 
 def store_agent(agent: Agent, directory: str | Path, memory: bool, facts: Mapping[str, Any]) -> Path:
     """Write a checkpoint; see `Agent.store_model`."""
-    spec = stored_spec(type(agent), agent._arguments)
     return agent.executor.save(
         directory,
-        facts={**agent.progress_facts(), AGENT: spec, **facts},
+        facts={**agent.progress_facts(), AGENT: _readable_spec(agent), **facts},
         host=memory and agent.learner.keeps_memory,
         beside=flatten_arrays(agent.experience_state()) if memory else None,
     )
+
+
+def _readable_spec(agent: Agent) -> dict[str, Any] | None:
+    """The spec of an agent; None if it has no JSON form, or is larger than what `Agent.load` reads."""
+    spec = stored_spec(type(agent), agent._arguments)
+    try:
+        check_limits(spec, AGENT)
+    except SpecError:
+        return None
+    return spec
 
 
 def load_agent(agent: Agent, directory: str | Path) -> None:

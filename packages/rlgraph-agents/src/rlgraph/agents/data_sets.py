@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -75,12 +75,14 @@ class DataSetReader:
         episodes = []
         for file in _files(Path(place)):
             with _opened(file) as (names, read):
-                if not names:
-                    raise InputError(
-                        f"{file}: expected episodes, groups episode_0, episode_1, ..., given none"
-                    )
-                episodes += [self._episode(f"{file}, {name}", name, read) for name in names]
+                episodes += self.check(file, names, read)
         return episodes
+
+    def check(self, file: Path, names: Sequence[str], read: _Read) -> list[RecordedEpisode]:
+        """The episodes with these names; raises as `read` does."""
+        if not names:
+            raise InputError(f"{file}: expected episodes, groups episode_0, episode_1, ..., given none")
+        return [self._episode(f"{file}, {name}", name, read) for name in names]
 
     def _episode(self, where: str, name: str, read: _Read) -> RecordedEpisode:
         """The checked episode `name`; `where` names file and episode in errors."""
@@ -187,6 +189,7 @@ def write_data_set(file: str | Path, episodes: list[RecordedEpisode], states: Sp
 
     Raises:
         SpecError: another kind of file, or h5py is not installed.
+        InputError: `DataSetReader` would refuse an episode; an existing file remains.
     """
     file = Path(file)
     check_suffix(file)
@@ -195,16 +198,27 @@ def write_data_set(file: str | Path, episodes: list[RecordedEpisode], states: Sp
         for (field, space), value in zip(_field_spaces(states, actions).items(), episode, strict=True):
             flat = space.flatten_sample(value)
             arrays |= {f"episode_{number}/{field}{part}": flat[path] for path, part in _parts(space)}
+    reader = DataSetReader(states, actions, "float64")
+    reader.check(file, [f"episode_{number}" for number in range(len(episodes))], arrays.get)
     file.parent.mkdir(parents=True, exist_ok=True)
+    aside = file.with_name(f".{file.stem}.new{file.suffix}")
+    try:
+        _write_arrays(aside, arrays, [len(episode.rewards) for episode in episodes])
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
+    return file
+
+
+def _write_arrays(file: Path, arrays: Mapping[str, np.ndarray], lengths: Sequence[int]) -> None:
     if file.suffix == NPZ:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # of its other argument
-        return file
+        return
     with _h5py(file).File(file, "w") as opened:
         for name, array in arrays.items():
             opened[name] = array
-        for number, episode in enumerate(episodes):
-            opened[f"episode_{number}"].attrs.update(id=number, total_steps=len(episode.rewards))
-    return file
+        for number, length in enumerate(lengths):
+            opened[f"episode_{number}"].attrs.update(id=number, total_steps=length)
 
 
 def fingerprint(place: str | Path) -> str:

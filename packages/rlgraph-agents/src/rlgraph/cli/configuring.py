@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
 
 from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.cli.options import OverridesOption, names_of, parsed_spec
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
+from rlgraph.core.specs.documents import dump_yaml
 
 PANEL = "Train"
 #: The file name of the schema in the first line of a template.
@@ -74,7 +74,7 @@ def show(
     from rlgraph.runs.configuration import apply_overrides, read_document, resolve
 
     document = resolve(apply_overrides(read_document(config), overrides or ()))
-    output.result(yaml.safe_dump(document, sort_keys=False), document, wrap=False)
+    output.result(dump_yaml(document), document, wrap=False)
 
 
 def validate(

@@ -14,6 +14,8 @@ from rlgraph.agents.agent import Agent
 from rlgraph.core import CheckpointError
 from rlgraph.core.checkpoint.finding import find_checkpoint, problem_with
 from rlgraph.core.checkpoint.manifest import read_manifest
+from rlgraph.core.checkpoint.strict_json import from_json as from_json_text
+from rlgraph.core.checkpoint.strict_json import to_json as to_json_text
 from rlgraph.core.errors import CheckpointWarning
 from rlgraph.runs.config_file import CONFIG, config_digest
 from rlgraph.runs.errors import RunFolderError, StorageError
@@ -98,12 +100,16 @@ class RunCheckpoints:
 
         Raises:
             NumericalError: the weights are not finite, and `name` is not "failed".
+            RunFolderError, CheckpointError: the state could not be read again; the earlier one is intact.
             StorageError: it cannot be written; the earlier one is intact.
         """
         if name != FAILED:
             check_finite_weights(agent, name)
+        content = to_json(state)
+        where = self.folder / name
+        read_state(from_json_text(where, to_json_text(where, content)), where)
         with _storing():
-            return agent.store_model(self.folder / name, memory=self.memory, facts={RUN: to_json(state)})
+            return agent.store_model(where, memory=self.memory, facts={RUN: content})
 
     def newest(self, config: Mapping[str, Any]) -> tuple[Path, RunState] | None:
         """The valid full checkpoint with the most steps, and the state of its run; None before the first one.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import yaml
 from pydantic import ConfigDict
 
 from rlgraph.agents.specs import Spec
 from rlgraph.core import SpecError
-from rlgraph.core.specs.documents import check_limits
+from rlgraph.core.specs.documents import check_limits, dump_yaml
 from rlgraph.runs.errors import RunFolderError
-from rlgraph.runs.run_files import digest, parse, read_json, replace_file, without
+from rlgraph.runs.run_files import as_json, digest, parse, read_json, replace_file, replace_json, without
 
 CONFIG = "config.json"
 
@@ -47,13 +45,27 @@ def write_config(folder: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         The new content of ``config.json``.
 
     Raises:
+        RunFolderError: `read_config` would refuse the content; nothing is written.
         StorageError: they cannot be written.
     """
-    written: dict[str, Any] = json.loads(json.dumps(content, default=str))
-    written["checksum"] = digest(written)
-    replace_file(folder / CONFIG, json.dumps(written, indent=2) + "\n")
-    replace_file(folder / "config.yaml", yaml.safe_dump(without(written, "checksum"), sort_keys=False))
+    _, plain = as_json(folder / CONFIG, without(content, "checksum"))
+    written: dict[str, Any] = replace_json(
+        folder / CONFIG, {**plain, "checksum": digest(plain)}, _check_content
+    )
+    replace_file(folder / "config.yaml", dump_yaml(without(written, "checksum")))
     return written
+
+
+def _check_content(content: Any) -> None:
+    """Check what ``config.json`` contains.
+
+    Raises:
+        SpecError: it does not describe a run, or exceeds a limit.
+    """
+    if not isinstance(content, dict) or "run" not in content:
+        raise RunFolderError("it does not describe a run")
+    parse(RunConfig, content, CONFIG)
+    check_limits(content["run"], "run")
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -63,11 +75,8 @@ def read_config(folder: Path) -> dict[str, Any]:
         RunFolderError: `folder` is not a run folder, or the file was changed.
     """
     try:
-        content = read_json(folder / CONFIG)
-        if not isinstance(content, dict) or "run" not in content:
-            raise RunFolderError("it does not describe a run")
-        parse(RunConfig, content, CONFIG)
-        check_limits(content["run"], "run")
+        content: dict[str, Any] = read_json(folder / CONFIG)
+        _check_content(content)
     except SpecError as error:
         raise RunFolderError(f"{folder} is not a run folder: {CONFIG} cannot be read ({error})") from None
     # Version 0.1 wrote no checksum.

@@ -122,7 +122,7 @@ def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
     if not isinstance(spec, dict):
         raise CheckpointError(
             f"{source} does not know its agent's spec: an older version wrote it, or an argument of the agent has no "
-            "JSON form; make the agent as it was made, and call its load_model"
+            "JSON form or is too large for a document; make the agent as it was made, and call its load_model"
         )
     check_limits(spec, AGENT)
     return source, manifest, spec

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from rlgraph.core.registry import rlgraph_versions
+from rlgraph.core.specs.documents import MAX_TEXT
 
 #: Third-party packages whose version can affect a run.
 THIRD_PARTIES = (
@@ -55,7 +56,7 @@ def provenance() -> dict[str, Any]:
     return {
         "versions": installed_versions(),
         "git": git_state(),
-        "command": shlex.join(sys.argv),
+        "command": shlex.join(sys.argv)[:MAX_TEXT],
         "machine": {
             "platform": platform.platform(),
             "processor": platform.processor() or platform.machine(),

@@ -8,7 +8,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
@@ -109,13 +109,26 @@ class Records:
             self.close = stack.pop_all().close
 
     def add_metrics(self, metrics: Mapping[str, float]) -> None:
-        self._metrics.writerow(metrics)
-        self._add_json(METRICS_JSONL, metrics)
+        """Append a row; a number that is not finite is NaN there, like the mean of no episodes.
+
+        Raises:
+            RunFolderError: the row could not be read again; nothing is written. The methods below raise it too.
+        """
+        with _checking(METRICS_JSONL):
+            numbers = {
+                name: number if isfinite(number) else math.nan for name, number in _metrics(metrics).items()
+            }
+        self._metrics.writerow(numbers)
+        self._add_json(METRICS_JSONL, numbers)
 
     def add_episode(self, timesteps: int, episode_return: float, length: int) -> None:
+        with _checking(EPISODES):
+            _episode(dict(zip(EPISODE_COLUMNS, map(str, (timesteps, episode_return, length)), strict=True)))
         self._episodes.writerow((timesteps, episode_return, length))
 
     def add_evaluation(self, evaluation: Evaluation) -> None:
+        with _checking(EVALUATIONS):
+            _evaluation(json.loads(json.dumps(vars(evaluation))))
         self._add_json(EVALUATIONS, vars(evaluation))
 
     def sync(self) -> RecordPrefixes:
@@ -128,6 +141,17 @@ class Records:
 
     def _add_json(self, name: str, values: Mapping[str, Any]) -> None:
         self._files[name].write(json.dumps(values) + "\n")
+
+
+@contextmanager
+def _checking(name: str) -> Iterator[None]:
+    """Turn an error of what reads a row into a `RunFolderError`, before the row is written."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError, RunFolderError) as error:
+        raise RunFolderError(
+            f"{name}: a row is not written, because it could not be read again: {error}"
+        ) from error
 
 
 def check_prefix(file: Path, prefix: RecordPrefix) -> Any:
@@ -172,25 +196,25 @@ def read_metrics(folder: Path) -> list[dict[str, float]]:
     Raises:
         RunFolderError: a row is damaged; names file and line. The functions below raise it too.
     """
+    return list(json_lines(folder / METRICS_JSONL, _metrics))
 
-    def metrics(row: Any) -> dict[str, float]:
-        if not isinstance(row, dict) or not all(isinstance(value, int | float) for value in row.values()):
-            raise ValueError("expected a mapping of numbers")
-        numbers = {name: float(value) for name, value in row.items()}
-        if not isfinite(numbers.get("timesteps", math.nan)):
-            raise ValueError("expected a finite number of timesteps")
-        return numbers
 
-    return list(json_lines(folder / METRICS_JSONL, metrics))
+def _metrics(row: Any) -> dict[str, float]:
+    if not isinstance(row, dict) or not all(isinstance(value, int | float) for value in row.values()):
+        raise ValueError("expected a mapping of numbers")
+    numbers = {name: float(value) for name, value in row.items()}
+    if not isfinite(numbers.get("timesteps", math.nan)):
+        raise ValueError("expected a finite number of timesteps")
+    return numbers
 
 
 def read_evaluations(folder: Path) -> list[Evaluation]:
     """All evaluations of a run, in order."""
+    return list(json_lines(folder / EVALUATIONS, _evaluation))
 
-    def evaluation(row: Any) -> Evaluation:
-        return evaluation_of(parse(EvaluationState, row, "an evaluation"))
 
-    return list(json_lines(folder / EVALUATIONS, evaluation))
+def _evaluation(row: Any) -> Evaluation:
+    return evaluation_of(parse(EvaluationState, row, "an evaluation"))
 
 
 def evaluation_of(state: EvaluationState) -> Evaluation:
@@ -200,17 +224,17 @@ def evaluation_of(state: EvaluationState) -> Evaluation:
 
 def read_episodes(folder: Path) -> tuple[list[float], list[int]]:
     """Returns and lengths of all episodes of a run, in order."""
-
-    def episode(row: dict[str, str]) -> tuple[float, int]:
-        if tuple(row) != EPISODE_COLUMNS:
-            raise ValueError(f"expected the columns {', '.join(EPISODE_COLUMNS)}")
-        number, length = float(row["return"]), int(row["length"])
-        if not isfinite(number) or length < 0:
-            raise ValueError(f"expected a finite return and a length >= 0, given {number!r} and {length!r}")
-        return number, length
-
-    episodes = list(csv_rows(folder / EPISODES, episode))
+    episodes = list(csv_rows(folder / EPISODES, _episode))
     return [each for each, _ in episodes], [length for _, length in episodes]
+
+
+def _episode(row: dict[str, str]) -> tuple[float, int]:
+    if tuple(row) != EPISODE_COLUMNS:
+        raise ValueError(f"expected the columns {', '.join(EPISODE_COLUMNS)}")
+    number, length = float(row["return"]), int(row["length"])
+    if not isfinite(number) or length < 0:
+        raise ValueError(f"expected a finite return and a length >= 0, given {number!r} and {length!r}")
+    return number, length
 
 
 def csv_rows(file: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[Row]:

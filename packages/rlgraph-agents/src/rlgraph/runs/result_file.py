@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -10,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import ConfigDict
 
 from rlgraph.agents.specs import Spec
-from rlgraph.runs.run_files import parse, read_json, replace_file
+from rlgraph.runs.run_files import parse, read_json, replace_json
 from rlgraph.runs.run_state import RecordPrefixes
 
 RESULT = "result.json"
@@ -41,9 +40,11 @@ def write_result(folder: Path, content: Mapping[str, Any]) -> None:
     """Write ``result.json``.
 
     Raises:
+        RunFolderError: `read_result` would refuse the content; nothing is written.
         StorageError: it cannot be written.
     """
-    replace_file(folder / RESULT, json.dumps(content, indent=2) + "\n")
+    file = folder / RESULT
+    replace_json(file, content, lambda written: parse(RunResult, written, file))
 
 
 def read_result(folder: Path) -> RunResult | None:

@@ -7,11 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import ExecutionSpec, SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
+from rlgraph.core.specs.documents import check_limits
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import CONFIG, read_config, without_learners
@@ -76,7 +79,7 @@ def _resume(
     if overrides := list(overrides):
         wanted = complete(apply_overrides(wanted.model_dump(), overrides))
     if steps is not None:
-        wanted = wanted.model_copy(update={"steps": steps})
+        wanted = _with_steps(wanted, steps)
     _check_same(run, wanted)
     read_result(folder)  # it will be replaced, but report damage before hours of training
     stored = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)
@@ -100,6 +103,17 @@ def _resume(
     departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted, run)]
     with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
         return rest.follow() if rest.is_of_another_learner else rest.execute(callbacks)
+
+
+def _with_steps(run: RunSpec, steps: Any) -> RunSpec:
+    """The run with other steps.
+
+    Raises:
+        SpecError: it is no number of steps.
+    """
+    document = {**run.model_dump(), "steps": int(steps) if isinstance(steps, np.integer) else steps}
+    check_limits(document, "")
+    return parse_spec(RunSpec, document, "")
 
 
 def check_state(path: Path, state: RunState, run: RunSpec) -> None:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
@@ -23,6 +23,7 @@ from rlgraph.core.checkpoint.strict_json import check_size
 from rlgraph.runs.errors import RunFolderError, StorageError
 
 S = TypeVar("S", bound=Spec)
+T = TypeVar("T")
 #: Does not follow links or wait for a reader of a pipe.
 _WRITE = (
     os.O_RDWR | os.O_CREAT | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
@@ -98,6 +99,44 @@ def replace_file(file: Path, text: str) -> None:
             raise
 
 
+def replace_json(file: Path, content: Any, check: Callable[[Any], object] = lambda _: None) -> Any:
+    """Write a JSON file atomically, once `read_json` and `check` would take it.
+
+    Args:
+        file: the file.
+        content: what it is to contain.
+        check: raises `SpecError` where the reader of the file refuses its content.
+
+    Returns:
+        The content as it will be read.
+
+    Raises:
+        RunFolderError: JSON cannot hold the content, or it is refused or too large; the old content remains.
+        StorageError: it cannot be written; the old content remains.
+    """
+    text, read = as_json(file, content)
+    try:
+        check(read)
+    except SpecError as error:
+        raise RunFolderError(f"{file} is not written, because it could not be read again: {error}") from error
+    replace_file(file, text)
+    return read
+
+
+def as_json(file: Path, content: Any) -> tuple[str, Any]:
+    """The text of a JSON file, and its content as `read_json` reads it.
+
+    Raises:
+        RunFolderError: JSON cannot hold the content, or it is too large to be read.
+    """
+    try:
+        text = json.dumps(content, indent=2) + "\n"
+        check_size(file, len(text))
+        return text, json.loads(text)
+    except (TypeError, ValueError, RecursionError, CheckpointError) as error:
+        raise RunFolderError(f"{file} is not written, because it could not be read again: {error}") from error
+
+
 def read_json(file: Path) -> Any:
     """The content of a JSON file of at most 16 MB.
 
@@ -136,6 +175,11 @@ def parse(model: type[S], content: Any, where: object) -> S:
 def digest(content: Any) -> str:
     """The SHA-256 of JSON-serializable `content`, independent of the order of its keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def first_and_last(items: Sequence[T], most: int) -> list[T]:
+    """The first item and the last ones, `most` together: what grows with each start of a run stays readable."""
+    return list(items) if len(items) <= most else [items[0], *items[len(items) - most + 1 :]]
 
 
 def without(mapping: Mapping[str, Any], *names: str) -> dict[str, Any]:

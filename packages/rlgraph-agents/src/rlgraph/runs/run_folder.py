@@ -22,7 +22,7 @@ from rlgraph.runs.provenance import provenance
 from rlgraph.runs.recorded_run import environment_name
 from rlgraph.runs.records import Records, evaluation_of, read_evaluations, read_metrics
 from rlgraph.runs.result_file import RESULT, read_result, write_result
-from rlgraph.runs.run_files import check_no_link, storing, without
+from rlgraph.runs.run_files import check_no_link, first_and_last, storing, without
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
@@ -33,6 +33,9 @@ from rlgraph.workers.worker import Worker
 
 #: Folders inside that are written into.
 FOLDERS = ("actors", "checkpoints", "shards", "tensorboard", "wandb")
+
+#: Starts of a run, and reasons why it differs from the one that its seed determines, of which its files tell.
+STARTS, DEPARTURES = 100, 1000
 
 #: Seconds that the end of a run waits for what is saved in other places; an interrupted run is to end soon.
 PATIENCE, PATIENCE_AFTER_FAULTS = 600.0, 2.0
@@ -84,7 +87,7 @@ class RunFolder(Callback):
             check_no_link(inner)
         earlier = read_config(folder) if (folder / CONFIG).exists() else {}
         origin = {} if forked_from is None else {"forked_from": str(forked_from)}
-        self.history = [*(earlier.get("history") or []), {**provenance(), **origin}]
+        self.history = first_and_last([*(earlier.get("history") or []), {**provenance(), **origin}], STARTS)
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         # A document of an older version stays unchanged, since the checkpoints have its digest.
         self._document = earlier["run"] if earlier else spec.model_dump(mode="json")
@@ -275,7 +278,7 @@ class RunFolder(Callback):
             "steps": self.spec.steps,
             "scheduled": scheduled,
             "memory": self.checkpoints.memory,
-            "departures": self.departures,
+            "departures": first_and_last(self.departures, DEPARTURES),
         }
 
 

@@ -13,6 +13,9 @@ from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 
+#: Episodes of an evaluation, whose returns are one line of a file of limited size.
+MAX_EPISODES = 100_000
+
 
 class WorkerSpec(Spec):
     """The worker: how the agent runs in its environments."""
@@ -71,7 +74,7 @@ class EvaluationSpec(Spec):
         ge=1,
         description="environment steps between two evaluations; null: none during training",
     )
-    episodes: int = Field(default=10, ge=1, description="episodes of one evaluation")
+    episodes: int = Field(default=10, ge=1, le=MAX_EPISODES, description="episodes of one evaluation")
     stop_at_return: float | None = Field(
         default=None, description="mean return of an evaluation that ends training"
     )
@@ -80,7 +83,7 @@ class EvaluationSpec(Spec):
         description="the policy that the run ends with: that of the best evaluation or the last one",
     )
     final_episodes: int = Field(
-        default=20, ge=1, description="episodes of the final evaluation, of that policy"
+        default=20, ge=1, le=MAX_EPISODES, description="episodes of the final evaluation, of that policy"
     )
 
 

@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec, expected, model_of
 from rlgraph.core import data_specs
+from rlgraph.core.specs.documents import dump_yaml
 from rlgraph.environments.factory import environment_spaces
 from rlgraph.runs.configuration import check
 from rlgraph.runs.run_spec import RunSpec
@@ -87,5 +86,5 @@ def _sentence(text: str) -> str:
 
 
 def _yaml(value: Any) -> list[str]:
-    text: str = yaml.safe_dump(value, sort_keys=False, width=100)
+    text = dump_yaml(value, width=100)
     return text.rstrip("\n").split("\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_spec import is_json, stored_spec
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_network, data_specs
+from rlgraph.core.specs.documents import MAX_TEXT
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
@@ -186,7 +187,7 @@ def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[s
         "outcome": outcome,
         "departures": list(summary.departures),
         "hint": training.hint,
-        **{name: None if isnan(value) else value for name, value in numbers.items()},
+        **{name: value if isfinite(value) else None for name, value in numbers.items()},
         "best": None if best is None else {"timesteps": best.timesteps, "mean_return": best.mean},
         "evaluation": None if summary.evaluation is None else vars(summary.evaluation),
     }
@@ -332,7 +333,7 @@ class Run:
 
     def _keep(self, error: Exception) -> None:
         """Save the training after an error: a checkpoint and ``result.json``, if they can be written."""
-        outcome = {"outcome": "failed", "error": f"{type(error).__name__}: {error}"}
+        outcome = {"outcome": "failed", "error": f"{type(error).__name__}: {error}"[:MAX_TEXT]}
         for write in (lambda: self._store_failure(error), lambda: self.folder.write_result(outcome)):
             try:
                 write()

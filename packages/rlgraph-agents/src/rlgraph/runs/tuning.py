@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from rlgraph.agents.agent import Agent
 from rlgraph.components.common.argument_checks import check_whole, is_number
 from rlgraph.core import AssemblyError, BuildError, InputError, NumericalError, SpecError
+from rlgraph.core.specs.documents import check_limits, dump_yaml
 from rlgraph.environments.extras import import_extra
 from rlgraph.runs.benchmarks.suite import LAST_SEED
 from rlgraph.runs.configuration import apply_overrides, check, read_document
-from rlgraph.runs.run_files import replace_file
+from rlgraph.runs.run_files import digest, replace_file, replace_json
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
@@ -116,6 +115,8 @@ def tune(
     _check_options(document, searched)
     watched = {"interval": max(run.steps // EVALUATIONS, 1), "policy": "last"}
     document = {**document, "evaluation": {**document.get("evaluation", {}), **watched}}
+    check_limits(document, "document")  # both are written
+    check_limits(searched, "space")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     search = _Search(folder, document, searched, seeds, callbacks)
@@ -147,13 +148,13 @@ class _Search:
         settings = {"document": self.document, "space": self.space, "seeds": self.seeds}
         file = self.folder / SETTINGS
         is_there = any((self.folder / name).exists() for name in (SETTINGS, STUDY))
-        if is_there and _settings_in(file) != json.loads(json.dumps(settings)):
+        if is_there and digest(_settings_in(file)) != digest(settings):
             raise SpecError(
                 f"{self.folder} has a search of another document or other options: give another folder",
                 path="folder",
             )
         if not is_there:
-            replace_file(file, json.dumps(settings, indent=1))
+            replace_json(file, settings)
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # else a traceback for each trial that fails
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend
@@ -212,9 +213,9 @@ class _Search:
             return Tuning(self.folder, None, None, trials, self.interrupted)
         best_trial = _described(study.best_trial)
         best = _with_options(self.document, best_trial["options"])
-        text = yaml.safe_dump(best, sort_keys=False)
+        text = dump_yaml(best)
         head = f"# The best of {len(trials)} trials: {best_trial['score']:g} on seeds from {FIRST_SEED} on.\n"
-        (self.folder / BEST).write_text(head + text, encoding="utf-8")
+        replace_file(self.folder / BEST, head + text)
         if len(ended) > 1 and len({trial.value for trial in ended}) > 1:
             _draw_importance(optuna, study, self.folder / IMPORTANCE)
         return Tuning(self.folder, best, best_trial, trials, self.interrupted)

@@ -57,7 +57,8 @@ class Episodes:
         """End the episode of environment `index`; its return and length, None if it does not count in statistics.
 
         Raises:
-            EnvironmentFault: ``episode_return`` or ``episode_length`` of the info is not a number.
+            EnvironmentFault: ``episode_return`` or ``episode_length`` of the info is not a number, or the length is
+                no number of steps.
         """
         episode_return = info.get("episode_return", self._running[index])
         length = info.get("episode_length", self._clock - self._began[index])
@@ -67,6 +68,11 @@ class Episodes:
         for name, value in (("episode_return", episode_return), ("episode_length", length)):
             if (fault := explain_number(value, f"info[{name!r}]")) is not None:
                 raise EnvironmentFault(f"environment {index}, end of an episode: {fault}.")
+        if not 0 <= length < 2**63:
+            raise EnvironmentFault(
+                f"environment {index}, end of an episode: info['episode_length'] is {length}; expected a number of "
+                "steps >= 0."
+            )
         self.record(float(episode_return), int(length))
         return float(episode_return), int(length)
 

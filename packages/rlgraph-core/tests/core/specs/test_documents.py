@@ -6,13 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from rlgraph.core import SpecError
 from rlgraph.core.specs.documents import (
     MAX_DEPTH,
     MAX_VALUES,
     check_limits,
+    dump_yaml,
     parse_toml,
+    parse_yaml,
     read_spec_file,
     with_spec_files,
 )
@@ -136,6 +140,30 @@ def test_dotted_keys_of_toml(key):
     with pytest.raises(SpecError, match="levels deep"):
         parse_toml(".".join([key] * (MAX_DEPTH + 1)) + " = 1", "doc")
     assert parse_toml(".".join([key] * MAX_DEPTH) + " = 1", "doc")
+
+
+TEXTS = st.one_of(st.text(max_size=8), st.from_regex(r"[-+.0-9eEx_:]{1,8}", fullmatch=True))
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXTS)
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@given(JSON)
+@example(["1e3", "12e4567", ".5", "+.inf", "~", "null", "on", "1_000", "0o17", "12:30", "<<", "=", "\ud800"])
+def test_yaml_is_read_as_it_was_written(content):
+    pytest.importorskip("yaml")
+    read = parse_yaml(dump_yaml(content), "doc")
+    assert (read, repr(read)) == (content, repr(content))
+
+
+def test_content_that_json_cannot_hold():
+    check_limits({"a": (1, 2), "b": np.float32(0.5)}, "doc")
+    with pytest.raises(SpecError, match=r"doc\.a\[0\]\.b: expected a value that JSON can hold, given a type"):
+        check_limits({"a": ({"b": dict},)}, "doc")
 
 
 def test_limits_alone():

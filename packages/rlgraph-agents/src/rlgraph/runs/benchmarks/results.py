@@ -11,7 +11,7 @@ from pydantic import Field
 
 from rlgraph.agents.specs import Spec
 from rlgraph.runs.benchmarks.suite import Subject, Suite
-from rlgraph.runs.run_files import parse, read_json, replace_file, storing
+from rlgraph.runs.run_files import as_json, parse, read_json, replace_file, storing
 
 #: Where the runs are whose seeds have no result yet.
 UNFINISHED = "unfinished"
@@ -89,12 +89,14 @@ def write_result(file: Path, result: SeedResult) -> None:
     """Write a result atomically, a line for each of its keys.
 
     Raises:
+        RunFolderError: `read_result` would refuse it; nothing is written.
         StorageError: it cannot be written.
     """
     with storing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     content = result.model_dump(mode="json", exclude_defaults=True)
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
+    parse(SeedResult, _with_tuples(as_json(file, content)[1]), file)  # as it will be read
     replace_file(file, f"{{\n{lines}\n}}\n")
 
 

@@ -27,7 +27,7 @@ from rlgraph.runs.loading import load_agent
 from rlgraph.runs.provenance import installed_versions, provenance
 from rlgraph.runs.records import read_evaluations, read_metrics
 from rlgraph.runs.resuming import resume
-from rlgraph.runs.run_files import read_json, replace_file, storing
+from rlgraph.runs.run_files import read_json, replace_json, storing
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.training import FINAL_EVALUATION_SEED, RunSummary, train
 from rlgraph.workers.evaluation import Evaluation, evaluate
@@ -68,7 +68,7 @@ def prepare(place: Path, run: Mapping[str, Any], facts: Mapping[str, Any], file:
             shutil.rmtree(place / RUN, ignore_errors=True)
     with storing(place):
         place.mkdir(parents=True, exist_ok=True)
-    replace_file(place / JOB, json.dumps(job))
+    replace_json(place / JOB, job)
 
 
 def measure(place: Path) -> SeedResult:

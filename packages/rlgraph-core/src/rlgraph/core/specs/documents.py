@@ -75,7 +75,10 @@ def with_spec_files(document: Any, folder: Path, where: str) -> Any:
 
 
 def check_limits(content: Any, where: str) -> None:
-    """Raise `SpecError` if the content of a document exceeds a limit; files that it names are not read."""
+    """Raise `SpecError` if the content of a document exceeds a limit, or JSON cannot hold it.
+
+    Tuples count as lists. Files that the content names are not read.
+    """
     _Reader(reads_files=False).copy(content, where, Path(), (), 0, may_be_file=False)
 
 
@@ -115,6 +118,13 @@ def parse_yaml(text: str, where: str, what: str = "the text") -> Any:
         raise SpecError(f"{what} is not valid YAML: {problem}{place}", path=where) from None
     except ValueError as error:  # a number with thousands of digits
         raise SpecError(f"{what} is not valid YAML: {error}", path=where) from None
+
+
+def dump_yaml(content: Any, **options: Any) -> str:
+    """The YAML text of JSON types, as `parse_yaml` reads it; `options` are those of PyYAML."""
+    import yaml
+
+    return str(yaml.dump(content, Dumper=_yaml_dumper(), sort_keys=False, **options))
 
 
 def parse_toml(text: str, where: str, what: str = "the text") -> Any:
@@ -184,17 +194,17 @@ class _Reader:
                 )
                 for key, item in value.items()
             }
-        if isinstance(value, list):
+        if isinstance(value, list) or (isinstance(value, tuple) and not self.reads_files):
             return [
                 self.copy(item, f"{where}[{n}]", folder, above, depth + 1, may_be_file=may_be_file)
                 for n, item in enumerate(value)
             ]
         if may_be_file and self.reads_files and is_spec_file(value):
             return self.file(folder, value, where, above, depth + 1)
-        return _scalar(value, where, from_file=bool(above))
+        return _scalar(value, where, is_json=bool(above) or not self.reads_files)
 
 
-def _scalar(value: Any, where: str, from_file: bool) -> Any:
+def _scalar(value: Any, where: str, is_json: bool) -> Any:
     """Check a value without parts; only documents in Python may contain other objects."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -204,7 +214,7 @@ def _scalar(value: Any, where: str, from_file: bool) -> Any:
         )
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
         raise SpecError("expected an integer of at most 64 bits, given a larger one", path=where)
-    if from_file and not isinstance(value, str | int | float | bool | None):
+    if is_json and not isinstance(value, str | int | float | bool | None):
         raise SpecError(f"expected a value that JSON can hold, given a {type(value).__name__}", path=where)
     return value
 
@@ -227,6 +237,20 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         doubled = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {doubled!r} occurs twice in one object")
     return found
+
+
+@cache
+def _yaml_dumper() -> Any:
+    """The safe dumper of PyYAML, which also quotes texts that are numbers in YAML 1.2 only, such as ``1e3``."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    for tag, pattern, first in _YAML_SCALARS:
+        Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), first)
+    return Dumper
 
 
 @cache
