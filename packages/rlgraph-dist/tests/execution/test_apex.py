@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -328,6 +329,8 @@ def test_a_shard_begins_with_its_snapshot(tmp_path):
     batch = format_.from_bytes(successor.draw(pack_message({"progress": 0.0}, {}))[1])
     np.testing.assert_array_equal(batch.records["rewards"], rows[batch.indices])
     assert executor._shard_spec(0, 1)().inserted == 0
+    of_another_run = replace(executor._shard_spec(1, 1), run="another")()
+    assert of_another_run.inserted == 0 and "of another run" in json.loads(of_another_run.begin()[0])["fault"]
     other = make({**APEX, "memory_spec": {"capacity": 100}})
     other.folder = tmp_path
     with pytest.warns(CheckpointWarning, match=r"; this shard begins empty"):

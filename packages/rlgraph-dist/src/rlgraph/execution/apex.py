@@ -19,6 +19,7 @@ from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.shards import Shards
 from rlgraph.execution.work_times import share_waited
+from rlgraph.runs.config_file import CONFIG, config_digest, read_config
 from rlgraph.workers.run_schedule import RunSchedule
 
 _log = logging.getLogger(__name__)
@@ -184,6 +185,7 @@ class ApexExecutor(Executor):
             self.agent.timesteps,
             self._sampler_spec["keeps_values"],
             self._snapshot(number),
+            self._run_digest(),
         )
 
     def _snapshot(self, number: int) -> str:
@@ -191,6 +193,12 @@ class ApexExecutor(Executor):
         if self.folder is None or not self.keeps_memory:
             return ""
         return str(self.folder / "shards" / f"{number}-of-{self.replay_shards}")
+
+    def _run_digest(self) -> str:
+        """What tells the run from others; empty: it has no folder."""
+        if self.folder is None or not (self.folder / CONFIG).exists():
+            return ""
+        return config_digest(read_config(self.folder))
 
     def save_elsewhere(self, patience: float = 0.0) -> None:
         if self._shards is None or not self._snapshot(0):

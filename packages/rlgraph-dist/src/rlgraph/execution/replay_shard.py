@@ -17,6 +17,7 @@ from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import PrioritizedReplay
 from rlgraph.core import CheckpointError, InputError, RandomStreams, executor_class
 from rlgraph.core.checkpoint.finding import find_checkpoint
+from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.execution.engine import Bytes
 from rlgraph.execution.sampling import fragment_format
 from rlgraph.execution.values import ValuedWriter, initial_errors
@@ -99,6 +100,7 @@ class ShardSpec:
         begun: steps that the agent had observed before.
         keeps_values: whether fragments have the values that acting knew, of which priorities are computed.
         snapshot: folder of its snapshot, as every node finds it; empty: it writes none.
+        run: digest of the configuration of the run that the snapshot belongs to.
     """
 
     actor: ActorSpec
@@ -109,6 +111,7 @@ class ShardSpec:
     begun: int = 0
     keeps_values: bool = False
     snapshot: str = ""
+    run: str = ""
 
     def __call__(self) -> ReplayShard:
         return ReplayShard(self)
@@ -148,8 +151,8 @@ class ReplayShard:
         self._update_records = executor.program("update_records")
         #: Actor -> its incarnation, and what turns its steps into transitions.
         self._writers: dict[int, tuple[int, Any]] = {}
-        #: Where it writes snapshots; None: nowhere.
-        self._snapshot = Path(spec.snapshot) if spec.snapshot else None
+        #: Where it writes snapshots, None: nowhere; and the run that they belong to.
+        self._snapshot, self._run = Path(spec.snapshot) if spec.snapshot else None, spec.run
         #: Why the snapshot was not taken in; empty: it was, or there is none.
         self._fault = ""
         #: Records taken in so far.
@@ -189,14 +192,17 @@ class ReplayShard:
         """Write all records, in place of the snapshot before; steps that wait to become records are not in it."""
         assert self._snapshot is not None
         self._snapshot.parent.mkdir(exist_ok=True)
-        self.executor.save(self._snapshot, facts={"inserted": self.inserted})
+        self.executor.save(self._snapshot, facts={"inserted": self.inserted, "run": self._run})
         return b"", b""
 
     def _restored(self) -> int:
         """Take in the snapshot; how many records had been taken in then."""
-        if self._snapshot is None or not find_checkpoint(self._snapshot).exists():
+        if self._snapshot is None or not (found := find_checkpoint(self._snapshot)).exists():
             return 0
         try:
+            # An older version did not say of which run it is.
+            if read_manifest(found).facts.get("run", self._run) != self._run:
+                raise CheckpointError(f"{found} is the snapshot of another run")
             facts = self.executor.load(self._snapshot, required_facts={"inserted": 0})
         except CheckpointError as error:
             self._fault = str(error)
