@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlgraph.torch.modes import in_own_modes
+
 
 def derivatives(loss: Tensor, one: Tensor, leaves: tuple[Tensor, ...], retain: bool) -> Sequence[Tensor]:
     """The derivatives of `loss` [] by `leaves`, zeros where it does not depend on one; `one` is 1 in its dtype."""
@@ -33,6 +35,7 @@ def _by_engine(loss: Tensor, one: Tensor, leaves: tuple[Tensor, ...], retain: bo
 _ENGINE: Any = getattr(torch.autograd.Variable, "_execution_engine", None)
 
 
+@in_own_modes
 def _choose() -> Callable[..., Any]:
     """The engine call if it works with this version of torch, else the public function."""
     x, unused = (torch.tensor(3.0, requires_grad=True) for _ in range(2))

@@ -22,6 +22,7 @@ from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.storage import Storage
 from rlgraph.torch import devices
 from rlgraph.torch.kernels import KERNELS
+from rlgraph.torch.modes import in_own_modes, program_in_own_modes
 from rlgraph.torch.ops import TorchOps
 from rlgraph.torch.profiling import Profiler
 from rlgraph.torch.storage import TorchStorage
@@ -135,9 +136,13 @@ class TorchBackend(Backend):
         return TorchStorage(layout, variables, self.execution.seed)
 
     def receive(self, plan: Plan) -> Callable[[np.ndarray], torch.Tensor] | None:
-        return None if devices.is_placed(plan) else to_tensor
+        return None if devices.is_placed(plan) else in_own_modes(to_tensor)
 
+    @in_own_modes
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+        return program_in_own_modes(self._lower(plan, segment, storage), len(segment.inputs))
+
+    def _lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TorchStorage)
         placed = devices.is_placed(plan)
         place = devices.placer(self.ops) if placed else None

@@ -22,6 +22,7 @@ from rlgraph.core.graph.emission import Dialect, Linker, SourceFunction, emit_se
 from rlgraph.core.graph.nodes import walk_nodes
 from rlgraph.core.graph.variables import Block, Variable
 from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.torch.modes import in_own_modes
 from rlgraph.torch.ops import DTYPES, TorchOps
 from rlgraph.torch.storage import TorchStorage
 
@@ -68,6 +69,7 @@ DIALECT = Dialect(
 )
 
 
+@in_own_modes
 def export_programs(methods: Sequence[ExportedMethod], storage: TorchStorage, directory: Path) -> None:
     """Write ``<method>.pt2`` for `torch.export.load`; inputs are passed by name or in order, outputs are a dict.
 
@@ -79,6 +81,7 @@ def export_programs(methods: Sequence[ExportedMethod], storage: TorchStorage, di
         torch.export.save(program, directory / f"{method.name}.pt2")
 
 
+@in_own_modes
 def export_onnx(methods: Sequence[ExportedMethod], storage: TorchStorage, directory: Path) -> None:
     """Write ``<method>.onnx``.
 

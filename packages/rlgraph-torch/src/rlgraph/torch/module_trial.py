@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from rlgraph.components.common.native_module import Shaped, Trial
 from rlgraph.core import BuildError
+from rlgraph.torch.modes import in_own_modes
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def called(module: nn.Module, inputs: Any) -> Any:
     return module(*inputs) if type(inputs) is tuple else module(inputs)
 
 
+@in_own_modes
 def attempt(module: nn.Module, inputs: Any, training: bool, float_dtype: str) -> TorchTrial:
     """Call a copy of `module` on the meta device with `inputs`, `Shaped` or containers of such.
 

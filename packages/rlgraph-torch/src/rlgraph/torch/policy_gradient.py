@@ -206,7 +206,7 @@ class _ItemsOf:
 
 
 def _look(weights: Tensor) -> Items:
-    dtype = weights.dtype if weights.is_floating_point() else torch.get_default_dtype()
+    dtype = weights.dtype if weights.is_floating_point() else torch.float32
     if weights.device.type != "cpu":
         garbage = weights == 0
         counted = weights.numel() - torch.sum(garbage)

@@ -13,6 +13,7 @@ from rlgraph.core.graph.variables import Block, Layout, Variable
 from rlgraph.core.random_streams import stream_seed
 from rlgraph.core.storage import Storage
 from rlgraph.torch.autograd import derivatives, flatten
+from rlgraph.torch.modes import in_own_modes
 from rlgraph.torch.transfers import CPU, Fetch, moved
 
 
@@ -25,8 +26,7 @@ class TorchStorage(Storage):
         self._handles: dict[str, Tensor] = {}
         self._generators: dict[str, torch.Generator] = {}
 
-    # Tensors made in the caller's inference mode could never train.
-    @torch.inference_mode(False)
+    @in_own_modes
     def create_group(self, name: str, values: np.ndarray) -> None:
         device = self.layout.groups[name].device or CPU
         self.adopt_group(name, torch.from_numpy(values.copy()).to(device))
@@ -44,10 +44,12 @@ class TorchStorage(Storage):
     def read_group(self, name: str) -> np.ndarray:
         return self.groups[name].cpu().numpy().copy()
 
+    @in_own_modes
     def fetch_groups(self, names: Sequence[str]) -> Callable[[], dict[str, np.ndarray]]:
         fetch = Fetch([self.groups[name] for name in names])
         return lambda: dict(zip(names, fetch.arrays(), strict=True))
 
+    @in_own_modes
     def write_group(self, name: str, values: np.ndarray) -> None:
         self.groups[name].copy_(torch.from_numpy(np.ascontiguousarray(values)))
 
@@ -74,16 +76,17 @@ class TorchStorage(Storage):
             self._generators[name] = torch.Generator().manual_seed(int(seed))
         return self._generators[name]
 
+    @in_own_modes
     def read_tensor_streams(self) -> dict[str, np.ndarray]:
         return {name: generator.get_state().numpy() for name, generator in self._generators.items()}
 
+    @in_own_modes
     def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
         for name, state in states.items():
             self.tensor_stream(name).set_state(torch.from_numpy(state.copy()))
 
     # Gradients.
 
-    @torch.inference_mode(False)
     def gradients(
         self, blocks: Sequence[Block], retain: bool, placed: bool = False
     ) -> Callable[[Tensor], list[Tensor]]:
