@@ -32,6 +32,7 @@ from rlgraph.tf.calls import conversion, numpy_program
 from rlgraph.tf.derivatives import standard_derivatives
 from rlgraph.tf.export import save
 from rlgraph.tf.kernels import KERNELS
+from rlgraph.tf.modes import eager_only
 from rlgraph.tf.ops import TfOps
 from rlgraph.tf.profiling import ScopedLinker, profile
 from rlgraph.tf.random import Stream
@@ -68,13 +69,19 @@ class TfBackend(Backend):
     def device_name(self, name: str) -> str:
         return devices.device_name(name)
 
+    @eager_only
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TfStorage:
         return TfStorage(layout, variables, self.execution.seed)
 
+    @eager_only
     def receive(self, plan: Plan) -> Callable[[np.ndarray], tf.Tensor]:
         return conversion()
 
+    @eager_only
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+        return eager_only(self._lower(plan, segment, storage))
+
+    def _lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TfStorage)
         # Devices wait for each other, which needs more than one thread.
         single_threaded = self.single_threaded and not devices.is_placed(plan)
@@ -199,6 +206,7 @@ class TfBackend(Backend):
 
     exports = frozenset({"writes", "draws", "gradients"})
 
+    @eager_only
     def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
         """As a SavedModel with one signature per method (see `rlgraph.tf.export`)."""
         assert isinstance(storage, TfStorage)

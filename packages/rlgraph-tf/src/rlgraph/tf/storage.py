@@ -12,6 +12,7 @@ from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.random_streams import stream_seed
 from rlgraph.core.storage import Storage
 from rlgraph.tf.devices import CPU
+from rlgraph.tf.modes import eager_only
 from rlgraph.tf.random import Stream
 
 #: Maximum size of a followed group on the CPU that every program that writes it also returns: reading it afterwards
@@ -37,9 +38,11 @@ class TfStorage(Storage):
         with tf.device(group.device or None):
             self.groups[name] = tf.Variable(values, trainable=group.trainable, name=label)
 
+    @eager_only
     def read_group(self, name: str) -> np.ndarray:
         return self._value(name).numpy()
 
+    @eager_only
     def fetch_groups(self, names: Sequence[str]) -> Callable[[], dict[str, np.ndarray]]:
         values = {name: self._value(name) for name in names}
         return lambda: {name: value.numpy() for name, value in values.items()}
@@ -52,6 +55,7 @@ class TfStorage(Storage):
         # `variable.numpy()` takes five times as long.
         return tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype)
 
+    @eager_only
     def write_group(self, name: str, values: np.ndarray) -> None:
         variable = self.groups[name]
         self.handed_out.pop(name, None)
@@ -75,9 +79,11 @@ class TfStorage(Storage):
             self.streams_by_name[name] = Stream(seed, re.sub(r"\W", "_", name))
         return self.streams_by_name[name]
 
+    @eager_only
     def read_tensor_streams(self) -> dict[str, np.ndarray]:
         return {name: stream.state.numpy() for name, stream in self.streams_by_name.items()}
 
+    @eager_only
     def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
         for name, state in states.items():
             self.tensor_stream(name).state.assign(state)
