@@ -186,7 +186,7 @@ def test_an_algorithm_without_importance_weights_has_no_prioritized_replay():
     [
         ({"rewards": np.array([0.0, np.nan])}, "the reward of row 1 is nan"),
         ({"actions": np.array([0, 2])}, "the action in row 1, 2, is not in"),
-        ({"states": np.full((2, 2), np.inf)}, "the states in row 0, .*is not in"),
+        ({"states": np.full((2, 2), np.inf)}, "states: expected finite numbers, given inf at"),
         ({"next_states": None, "truncations": [True, False]}, "row 0 is truncated: give next_states"),
         ({"rewards": np.zeros(3)}, "batches differ in length: .*3 rewards"),
         ({"actions": None}, "argument actions is missing"),

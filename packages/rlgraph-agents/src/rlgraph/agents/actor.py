@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.acting_arguments import as_flag
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.experience.messages import unpack_message
 from rlgraph.agents.nested_arrays import map_arrays, row
@@ -40,7 +41,7 @@ class Actor:
     ):
         #: What it draws from; None: from the executor's own streams.
         self.streams = streams
-        methods = graph.acting_methods
+        methods, learns = graph.acting_methods, as_flag("new_actor", "learns", learns)
         self._programs = {method: executor.program(method, streams) for method in methods}
         self._preprocess_frozen = self._programs.get("preprocess_frozen", self._programs.get("preprocess"))
         self._preprocess = self._programs.get("preprocess") if learns else self._preprocess_frozen
@@ -167,7 +168,9 @@ class Actor:
         Raises:
             InputError: the states do not fit their Space, or their number the slots.
         """
-        program, arguments = self._acting[bool(use_exploration)]
+        if use_exploration is not True and use_exploration is not False:
+            use_exploration = as_flag("act", "use_exploration", use_exploration)
+        program, arguments = self._acting[use_exploration]
         if self._keeps_nothing:
             return program(states, **arguments)["actions"]
         return self._acted(program, arguments, states, slots)["actions"]
@@ -176,7 +179,7 @@ class Actor:
         self, states: Any, use_exploration: bool = True, slots: Any = None
     ) -> tuple[Any, dict[str, Any]]:
         """As `act`, and what else the algorithm returned, from the same draws."""
-        method = "act" if use_exploration else "act_greedily"
+        method = "act" if as_flag("act", "use_exploration", use_exploration) else "act_greedily"
         results = self._acted(self._program_with_extras(method), self._times[method], states, slots)
         return results["actions"], results["extras"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rlgraph.agents.acting_arguments import answers_old_calls, as_flag
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent_checkpoint import load_agent, store_agent
@@ -147,7 +148,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         self._actors = 0
         masked = (learner.graph.masked, learner.graph.seen_masked)
         reader = StepReader(state_space, learner.state_space, action_space, execution.dtype, *masked)
-        self._user = UserActor(self.new_actor(learns=True), state_space, learner.state_space)
+        self._user = UserActor(self.new_actor(learns=True), reader)
         self._observer = Observer(learner, self._user, reader)
         actor = self._user.actor
         preprocess = actor.see if actor.preprocesses and not actor.remembers else None
@@ -255,8 +256,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
 
         Args:
             states: a batch ``[B, ...]`` as the state Space says, or one state (then one action is returned). Row i
-                belongs to environment i (``"env_i"``), of which networks and preprocessors may remember the past; see
-                `reset`.
+                belongs to environment i (``"env_i"``), whose past networks and preprocessors may remember; see `reset`.
             use_exploration: explore; else act greedily.
             apply_preprocessing: False: the states are preprocessed already.
             extra_returns: names of what else to return: ``"preprocessed_states"``, ``"internal_states"`` before the
@@ -267,11 +267,11 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
             list of names.
 
         Raises:
-            InputError: the states do not fit their Space, or there is no such extra.
+            InputError: the states do not fit their Space or are not finite, a flag is no bool, or no such extra exists.
         """
         return self._user.get_actions(states, use_exploration, apply_preprocessing, extra_returns)
 
-    get_action = get_actions
+    get_action = answers_old_calls(get_actions)
 
     def preprocess_states(self, states: Any, env_id: Any = None) -> Any:
         """What the algorithm sees of states; they are returned as they are where there is no preprocessor.
@@ -284,7 +284,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
                 consecutive states of this one environment.
 
         Raises:
-            InputError: the states do not fit the state Space.
+            InputError: the states do not fit the state Space, or are not finite.
         """
         return self._user.preprocess_states(states, env_id)
 
@@ -502,7 +502,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         if wandb is not None and folder is None:
             raise SpecError("expected folder= beside it, the folder of the run", path="learn.wandb")
         told, environment = [*as_list(callbacks), *as_list(stop, "stop")], self._environment(env)
-        with LiveProgress() if progress_bar else nullcontext() as progress:
+        with LiveProgress() if as_flag("learn", "progress_bar", progress_bar) else nullcontext() as progress:
             listening = [*as_list(progress), *told]
             if folder is not None:
                 from rlgraph.runs.training import record

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
+from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import CheckpointError, SpecError
 from rlgraph.core.checkpoint import find_checkpoint, read_beside
 from rlgraph.core.specs.documents import check_limits
@@ -21,6 +22,7 @@ AGENT = "agent"
 
 def store_agent(agent: Agent, directory: str | Path, memory: bool, facts: Mapping[str, Any]) -> Path:
     """Write a checkpoint; see `Agent.store_model`."""
+    memory = check_flag(memory, "store_model.memory")
     return agent.executor.save(
         directory,
         facts={**agent.progress_facts(), AGENT: _readable_spec(agent), **facts},

@@ -30,3 +30,24 @@ def outside(box: BoxSpace, array: np.ndarray, taken: np.ndarray, are_actions: bo
         margin = ROUNDING * np.maximum(*sizes)
         found |= (array < low - margin) | (array > high + margin)
     return found
+
+
+def in_words(where: str, box: BoxSpace, array: np.ndarray, wrong: np.ndarray) -> str:
+    """The first number of states and the like that is not in its Space, and what to do.
+
+    Args:
+        where: the argument and the path in it, ``states.position``.
+        box: the Space of one item.
+        array: ``[B, ...]``, or with further leading ranks.
+        wrong: where it is not in the Space.
+    """
+    place = tuple(np.argwhere(wrong)[0].tolist())
+    leading = array.ndim - len(box.shape)
+    row, inner = place[:leading], list(place[leading:])
+    at = f"at {inner} of" if inner else "in"
+    given = f"given {array[place]} {at} row {row[0] if leading == 1 else row}"
+    if isinstance(box, IntBox):
+        return f"argument {where}: expected integers of {box!r}, {given}: give others, or the agent another Space"
+    return (
+        f"argument {where}: expected finite numbers, {given}: find out where they come from, or replace them"
+    )

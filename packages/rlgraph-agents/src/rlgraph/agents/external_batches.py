@@ -67,7 +67,8 @@ class BatchReader:
         for name in ("states", "next_states"):
             if name in columns:
                 if self._preprocess is not None and self._reader.is_raw(columns[name]):
-                    columns[name] = self._preprocess(columns[name])
+                    raw = self._reader.convert(method, name, columns[name], self._reader.raw)
+                    columns[name] = self._preprocess(raw)  # whose layers may learn from them
                 columns[name] = self._reader.convert(method, name, columns[name], self._reader.seen)
         self._reader.check_actions(method, columns["states"], columns["actions"])
         truncations = columns.pop("truncations")

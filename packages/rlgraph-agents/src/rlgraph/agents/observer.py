@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.acting_arguments import as_flag
 from rlgraph.agents.environment_slots import ids_in_order, ids_of, is_list
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.experience.waiting_steps import WaitingSteps, rounds
@@ -68,6 +69,8 @@ class Observer:
         Raises:
             InputError: something is missing, does not fit, or is not finite; nothing is taken in.
         """
+        if batched is not True and batched is not False:
+            batched = as_flag("observe", "batched", batched)
         extra = internals is None and remembered is None and not self._remembers
         if batched and env_id is None and extra and terminals is not None:
             seen = states if preprocessed_states is None else preprocessed_states
@@ -117,9 +120,9 @@ class Observer:
         # At the least doubt False; a few Python numbers cost less than one call of NumPy's.
         try:
             numbers = rewards.tolist()
-            if not isfinite(sum(numbers)):
+            if not isfinite(sum(numbers)) or not self._reader.look_fine(seen, actions, next_states):
                 return False
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, LookupError, TypeError, ValueError):
             return False
         records = {
             "states": seen,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rlgraph.agents.acting_arguments import as_flag
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.masked_states import check_legal
@@ -127,6 +128,7 @@ class ActorHandle:
         Raises:
             InputError: the states do not fit, or a client has ended, is in use or of another handle; no client changes.
         """
+        use_exploration = as_flag("act", "use_exploration", use_exploration)
         with ExitStack() as stack:
             actors = [stack.enter_context(client._used(self)) for client in clients]
             batch = self._batch(states, one=False)
@@ -177,7 +179,7 @@ class Client:
         Raises:
             InputError: the state does not fit, or the client has ended or is in use.
         """
-        handle = self._handle
+        handle, use_exploration = self._handle, as_flag("act", "use_exploration", use_exploration)
         with self._used(handle) as actor:
             batch = handle._batch(state, one=True)
             with handle._lock:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.bounds import outside
+from rlgraph.agents.bounds import in_words, outside
 from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.agents.nested_arrays import length, with_batch_rank
+from rlgraph.agents.quick_checks import quick_check, quick_check_of_floats
 from rlgraph.core import InputError
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, Space, SpaceError
 
@@ -45,6 +46,11 @@ class StepReader:
         self.unchecked = CHECKED_STEPS
         boxes = (seen, actions, seen)
         self._plain = [(self._dtype_of(box), box.shape) for box in boxes if isinstance(box, BoxSpace)]
+        #: Whether no number of a batch can be one that `states` refuses.
+        self.look_at_raw, self.look_at_seen = quick_check(states, self._dtype), quick_check(seen, self._dtype)
+        self._look_at_two = quick_check_of_floats(seen, self._dtype)
+        self._look_at_actions = quick_check_of_floats(actions, self._dtype)
+        self._acts_in_floats = any(isinstance(box, FloatBox) for box in actions.flatten().values())
 
     def are_plain(
         self, seen: Any, actions: Any, rewards: Any, terminals: Any, truncations: Any, next_states: Any
@@ -60,7 +66,25 @@ class StepReader:
             if type(flags) is not np.ndarray or flags.dtype != bool or flags.shape != shape:
                 return False
         # A few Python numbers cost less than one call of NumPy's.
-        return rewards.dtype == self._dtype and isfinite(sum(rewards.tolist()))
+        if rewards.dtype != self._dtype or not isfinite(sum(rewards.tolist())):
+            return False
+        return self.look_fine(seen, actions, next_states)
+
+    def look_fine(self, seen: Any, actions: Any, next_states: Any) -> bool:
+        """Whether no float of a batch of steps can be infinite or NaN."""
+        return self._look_at_two(seen, next_states) and (
+            not self._acts_in_floats or self._look_at_actions(actions, actions)
+        )
+
+    def states(self, method: str, batch: Any, is_raw: bool) -> Any:
+        """States ``[B, ...]`` that somebody gives to act on, checked as `convert` does; most of them stay as they are.
+
+        Raises:
+            InputError: another structure, shape or kind of numbers, or a number outside its Space.
+        """
+        if (self.look_at_raw if is_raw else self.look_at_seen)(batch):
+            return batch
+        return self.convert(method, "states", batch, self.raw if is_raw else self.seen)
 
     def columns(self, given: Mapping[str, Any], batched: bool) -> dict[str, Any]:
         """The arguments of `Agent.observe` that are not None, with a batch rank; flags that were not given are False.
@@ -240,12 +264,14 @@ class StepReader:
             raise InputError(
                 f"{method}: argument {where}: expected {dtype}[{expected}], given {array.dtype}{list(array.shape)}"
             )
-        taken = array.astype(dtype, copy=False)
+        with np.errstate(over="ignore"):  # large numbers become infinite, and are refused
+            taken = array.astype(dtype, copy=False)
         if name != "rewards" and (wrong := outside(box, array, taken, name == "actions")).any():
+            if name != "actions":
+                raise InputError(f"{method}: {in_words(where, box, array, wrong)}")
             place = int(np.argwhere(wrong)[0, 0])
             of = f" of {path!r}" if path else ""
-            word = "action" if name == "actions" else name
-            raise InputError(f"{method}: the {word}{of} in row {place}, {array[place]}, is not in {box!r}")
+            raise InputError(f"{method}: the action{of} in row {place}, {array[place]}, is not in {box!r}")
         return taken
 
 

@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
+from rlgraph.agents.acting_arguments import as_flag, names_of
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.environment_slots import EnvironmentSlots
 from rlgraph.agents.experience.waiting_steps import rounds
 from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import length, map_arrays, row
-from rlgraph.agents.step_reader import force_batch
+from rlgraph.agents.step_reader import StepReader, force_batch
 from rlgraph.core import InputError
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import BoxSpace, Space
+from rlgraph.spaces import BoxSpace
 
 
 class UserActor:
@@ -24,43 +26,50 @@ class UserActor:
 
     Args:
         actor: never the one of training; it has random numbers of its own.
-        raw, seen: one state, and one as the algorithm sees it.
+        reader: checks states.
     """
 
-    def __init__(self, actor: Actor, raw: Space, seen: Space):
-        self.actor, self._raw, self._seen = actor, raw, seen
+    def __init__(self, actor: Actor, reader: StepReader):
+        self.actor, self._reader = actor, reader
+        self._raw, self._seen = reader.raw, reader.seen
+        self._look_at_raw = reader.look_at_raw
         self.environments = EnvironmentSlots()
         #: Where the actor keeps state, one thread acts at a time.
         self._acting = threading.RLock()
         #: Rank of a batch of states that it may act on at once; -1: none.
         self._plain_rank = -1
-        if isinstance(raw, BoxSpace) and not actor.has_table:
-            self._plain_rank = len(raw.shape) + 1
+        if isinstance(self._raw, BoxSpace) and not actor.has_table:
+            self._plain_rank = len(self._raw.shape) + 1
 
     def get_actions(
         self, states: Any, use_exploration: bool, apply_preprocessing: bool, extra_returns: Any
     ) -> Any:
         """See `Agent.get_actions`."""
-        if (
-            extra_returns is None
-            and apply_preprocessing
-            and getattr(states, "ndim", None) == self._plain_rank
-        ):
-            actor = self.actor
-            try:
+        try:
+            if (
+                extra_returns is None
+                and apply_preprocessing is True
+                and (use_exploration is True or use_exploration is False)
+                and type(states) is ndarray
+                and states.ndim == self._plain_rank
+                and self._look_at_raw(states)
+            ):
+                actor = self.actor
                 return actor.act(actor.see(states, learns=use_exploration), use_exploration)
-            except InputError as error:  # of the API method that it calls
-                raise InputError(f"get_actions:{str(error).partition(':')[2]}") from None
-        return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)
+            return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)
+        except InputError as error:  # of the API method that it calls
+            raise InputError(f"get_actions:{str(error).partition(':')[2]}") from None
 
     def _get_actions(
         self, states: Any, use_exploration: bool, apply_preprocessing: bool, extra_returns: Any
     ) -> Any:
         """`get_actions` for all that is no plain batch, keeps state, or wants more."""
-        names = [extra_returns] if isinstance(extra_returns, str) else list(extra_returns or ())
+        use_exploration = as_flag("get_actions", "use_exploration", use_exploration)
+        apply_preprocessing = as_flag("get_actions", "apply_preprocessing", apply_preprocessing)
+        names, actor = [] if extra_returns is None else names_of(extra_returns), self.actor
         space = self._raw if apply_preprocessing else self._seen
         batch, was_added = force_batch("get_actions", "states", states, space)
-        actor = self.actor
+        batch = self._reader.states("get_actions", batch, apply_preprocessing)
         check_legal("get_actions", actor.masked if apply_preprocessing else actor.seen_masked, batch)
         with self._acting:
             slots = self._slots(None, length(batch), was_added)
@@ -94,6 +103,7 @@ class UserActor:
                 "get_actions(..., extra_returns='preprocessed_states') after it"
             )
         batch, was_added = force_batch("preprocess_states", "states", states, self._raw)
+        batch = self._reader.states("preprocess_states", batch, is_raw=True)
         with self._acting:
             slots = self._slots(env_id, length(batch), was_added)
             if slots is None:

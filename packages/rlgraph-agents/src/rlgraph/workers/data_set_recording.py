@@ -13,6 +13,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.data_sets import RecordedEpisode, check_suffix, write_data_set
 from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import map_arrays, row, stack
+from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
@@ -61,12 +62,12 @@ def record_data_set(
         seed: of the environment.
 
     Raises:
-        SpecError: fewer than one episode, a vector environment, another kind of file, or h5py is not installed; the
-            agent was made for other states or actions.
+        SpecError: `episodes` is no integer >= 1, a vector environment, another kind of file, or h5py is not installed;
+            the agent was made for other states or actions.
         EnvironmentFault: the environment breaks its contract or fails.
     """
-    if episodes < 1:
-        raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
+    check_whole(episodes, "episodes", least=1)
+    check_flag(use_exploration, "use_exploration")
     if is_vector_instance(env):
         raise SpecError(f"expected a single environment, given the {type(env).__name__}", path="env")
     check_suffix(Path(file))

@@ -12,6 +12,7 @@ import numpy as np
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.sampler import Sampler
+from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
@@ -79,15 +80,15 @@ def evaluate(
         video: a ``.gif`` or ``.mp4`` to record the first episode in (`rlgraph.workers.recording`).
 
     Raises:
-        SpecError: fewer than one episode; the environment cannot be recorded; the agent is training in this very
-            environment, or was made for other states or actions.
+        SpecError: `episodes` is no integer >= 1, or `stochastic` no bool; the environment cannot be recorded; the agent
+            is training in this very environment, or was made for other states or actions.
         EnvironmentFault: an environment breaks its contract or fails.
 
     Warns:
         EvaluationWarning: an episode was cut because it did not end.
     """
-    if episodes < 1:
-        raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
+    check_whole(episodes, "episodes", least=1)
+    check_flag(stochastic, "stochastic")
     if is_instance(env) and env is agent.trains_in:
         raise SpecError(
             "expected another environment than the one that the agent is training in, whose episodes would be cut; "

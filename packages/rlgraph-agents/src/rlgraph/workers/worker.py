@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
+from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_instance
 from rlgraph.environments.interrupts import interruptible
@@ -318,6 +319,7 @@ class Worker(ABC):
     ) -> TrainingResult:
         if timesteps != 0:
             check_learns_in_environments(self.agent)
+        use_exploration = check_flag(use_exploration, "use_exploration")
         self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
         self.callbacks = [*as_list(callbacks), *as_list(stop, "stop")]
         self._listeners = Listeners(self.callbacks)
