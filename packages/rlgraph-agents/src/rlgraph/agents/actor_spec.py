@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rlgraph.agents.action_checks import check_action_sizes
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
@@ -53,8 +54,13 @@ class ActorSpec:
     backend: str = "numpy"
 
     def make_graph(self, experience: Any = None) -> AgentGraph:
-        """The root component; with an `experience` that of a learner."""
+        """The root component; with an `experience` that of a learner.
+
+        Raises:
+            SpecError: an option is wrong, or the Spaces are not those of the algorithm.
+        """
         states, actions = from_spec(self.state_space), from_spec(self.action_space)
+        check_action_sizes(actions, self.dtype, self.algorithm.action_power)
         masked = masked_states(states, actions, self.action_mask)
         preprocessor: Any = None
         seen = states if masked is None else masked.rest_space

@@ -39,6 +39,8 @@ class Algorithm(Component):
             Space, one per item; of algorithms that learn from rollouts.
         action_values: name of the values of all actions ``[B, A]`` among what `act` returns, on the scale of rewards;
             priorities of new records are computed from them, where actors are elsewhere. Empty: there are none.
+        action_power: the highest power of actions that it computes: 0 if it only draws them, 1 for the densities of a
+            policy, 4 for critics, whose gradients optimizers square. Bounds that leave it infinite are refused.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
         search_space: where `rlgraph.runs.tuning.tune` searches: path of an option -> a list of choices, or a range, a
@@ -52,6 +54,7 @@ class Algorithm(Component):
     executor: ClassVar[str] = "sync_batch"
     remembers: ClassVar[Mapping[str, Space]] = {}
     action_values: str = ""
+    action_power: ClassVar[int] = 1
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
     search_space: ClassVar[Mapping[str, Any]] = {}
 

@@ -28,6 +28,7 @@ class OffPolicyActorCritic(Algorithm):
         "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
         "update_spec.batch_size": [64, 128, 256, 512],
     }
+    action_power = 4
     loss: Any
     #: What draws the actions before the first update; None: the policy.
     first_actions: RandomActions | None = None

@@ -20,6 +20,7 @@ class Random(Algorithm):
     """
 
     experience = Nothing.of()
+    action_power = 0
 
     def __init__(self, state_space: Space, action_space: Space):
         self.random_actions = RandomActions(action_space)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
 from rlgraph.components.action_adapters.joint_action_adapter import JointActionAdapter
 from rlgraph.core import SpecError, registry
@@ -62,6 +64,7 @@ def choose_adapter(
 
     def leaf(path: str, box: BoxSpace) -> Any:
         at = f"{scope}.action_space" + (f", part {path!r}" if path else "")
+        _check_choice(box, at)
         spec = options if "type" in options else {**_adapter_spec(box, chosen, at, where), **options}
         name = path.replace("/", "-") if path else scope
         return ActionAdapter.from_spec(spec, path=at, action_space=box, scope=name)
@@ -109,6 +112,19 @@ def _adapter_spec(box: BoxSpace, chosen: Mapping[str, Any], at: str, where: str)
     if name == "gumbel_softmax" and "gumbel_softmax_temperature" in chosen:
         spec["temperature"] = chosen["gumbel_softmax_temperature"]
     return spec
+
+
+def _check_choice(box: BoxSpace, at: str) -> None:
+    """Refuse a float both of whose bounds are the same: it has no density."""
+    if not isinstance(box, FloatBox) or box.low is None or box.high is None:
+        return
+    if (same := np.broadcast_to(np.equal(box.low, box.high), box.shape)).any():
+        element = np.argwhere(same)[0].tolist()
+        raise SpecError(
+            f"expected low < high in every element, given the same in {f'element {element} of ' if element else ''}"
+            f"{box!r}: leave out what cannot be chosen, e.g. by a wrapper of the environment that adds it",
+            path=at,
+        )
 
 
 def _option(box: BoxSpace, at: str) -> str:
