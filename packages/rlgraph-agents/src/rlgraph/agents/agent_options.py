@@ -50,7 +50,7 @@ def make_parts(
     """
     kind = algorithm.experience
     own, experienced = _options_of(algorithm), _options_of(kind.kind)
-    options = _from_update_spec(options, own)
+    options = from_update_spec(options, own)
     experience = kind.make({name: value for name, value in options.items() if name in experienced})
     execution = _execution(execution_spec, seed, acting)
     experience.use_environment(env, state_space, execution.seed)
@@ -119,7 +119,7 @@ def _execution(execution_spec: Mapping[str, Any] | None, seed: int | None, actin
     return checked
 
 
-def _from_update_spec(options: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def from_update_spec(options: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Move the algorithm's options out of ``update_spec``, where RLgraph 0.5 had them.
 
     Raises:

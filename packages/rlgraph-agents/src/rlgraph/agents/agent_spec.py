@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from rlgraph.agents.agent_options import check_options
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec
 from rlgraph.core import SpecError, registry
-from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.documents import is_json, is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
 from rlgraph.environments.factory import environment_spaces
@@ -161,12 +160,3 @@ def _name_of(kind: type) -> str:
         if plugin.target.endswith(f":{kind.__qualname__}") and known.load(plugin.name) is kind:
             return plugin.name
     return place_of(kind)
-
-
-def is_json(value: Any) -> bool:
-    """Whether JSON can hold `value`."""
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True

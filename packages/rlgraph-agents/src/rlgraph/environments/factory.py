@@ -11,6 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
+from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.dm_env import DmEnv, is_dm_env
 from rlgraph.environments.environment import Environment
@@ -105,7 +106,7 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
     target = kind
     if isinstance(kind, str):
         target = known.resolve(kind, _is_environment_class, "an environment's class", where=f"{path}.type")
-    environment = call_checked(target, (), arguments, path, name=str(kind))
+    environment = call_checked(target, (), arguments, path, name=kind if isinstance(kind, str) else None)
     if not is_instance(environment):
         raise SpecError(f"{kind!r} gives a {type(environment).__name__}, no Environment", path=f"{path}.type")
     return _from_instance(environment, f"{path}.type")
@@ -277,15 +278,22 @@ def _make_under(policy: ImportPolicy, spec: Any) -> Environment:
 
 
 def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
-    """The Gymnasium id and the arguments of a spec that has only these; the id is None for other specs."""
+    """The Gymnasium id of a spec and the arguments that are not defaults; the id is None for other specs."""
     known = registry("rlgraph.environments")
     if isinstance(spec, str):
         return (None if spec in known else spec), {}
     if isinstance(spec, Mapping) and spec.get("type") in GYMNASIUM_TYPES:
-        arguments = {key: value for key, value in spec.items() if key != "type"}
+        arguments = {k: value for k, value in spec.items() if k != "type" and not _is_default(k, value)}
         gym_id = arguments.pop("gym_env", arguments.pop("env_id", None))
         return (gym_id if isinstance(gym_id, str) else None), arguments
     return None, {}
+
+
+def _is_default(name: str, value: Any) -> bool:
+    """Whether an argument of `OpenAIGymEnv` has its default, as a document writes it."""
+    parameter = parameters_of(OpenAIGymEnv).named.get(name)
+    written = tuple(value) if isinstance(value, list) else value
+    return parameter is not None and written == parameter.default
 
 
 def environment_settings(spec: Any) -> dict[str, Any] | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.agent_options import from_update_spec
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import parse_spec
@@ -23,6 +23,7 @@ from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_fil
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments.factory import environment_settings, environment_spaces
+from rlgraph.runs.completion import completed
 from rlgraph.runs.executors import worker_class
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.wandb_log import check_wandb
@@ -112,7 +113,7 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpecError: see `check`.
     """
-    document = _with_threads(read_document(document))
+    document = _in_new_form(_with_threads(read_document(document)))
     with recording() as records:
         resolved = check(document).model_dump()
     if resolved["backend"] is None:
@@ -120,14 +121,12 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
             resolved["backend"] = default_backend()
     if resolved["backend"] is not None:
         resolved["backend"] = find_backend(resolved["backend"]).name  # an alias of it
-    for place in sorted(records, key=lambda place: len(parts_of(place))):
-        if place.startswith(("agent", "environment")):
-            _write_out(resolved, parts_of(place), records[place])
+    resolved |= {place: completed(resolved[place], place, records) for place in ("agent", "environment")}
     for name in SAID_BY_THE_RUN:
         resolved["agent"].pop(name, None)
-        resolved["agent"].get("execution_spec", {}).pop(name, None)
-    check_limits(resolved, "document")  # as it is read from a run folder
-    return resolved
+        (resolved["agent"].get("execution_spec") or {}).pop(name, None)
+    checked: dict[str, Any] = check_limits(resolved, "")  # as it is read from a run folder
+    return checked
 
 
 def _check_collective(execution: Any) -> None:
@@ -167,6 +166,16 @@ def _with_threads(document: dict[str, Any]) -> dict[str, Any]:
     execution = agent.get("execution_spec") if isinstance(agent, dict) else None
     if isinstance(agent, dict) and isinstance(execution, dict | None):
         agent["execution_spec"] = {"threads": THREADS, **(execution or {})}
+    return document
+
+
+def _in_new_form(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without options of the agent in the place where RLgraph 0.5 had them; `check` refuses wrong ones."""
+    agent = document.get("agent")
+    with suppress(SpecError, PluginError):
+        if isinstance(agent, dict):
+            options = parameters_of(Agent._lookup(agent.get("type"), "agent")).named
+            document["agent"] = from_update_spec(agent, options)
     return document
 
 
@@ -265,35 +274,3 @@ def _spaces(environment: Any, faults: list[Fault | str]) -> dict[str, Any]:
         if spaces is not None:
             return {"env": environment, "state_space": spaces[0], "action_space": spaces[1]}
     return {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
-
-
-def _write_out(resolved: dict[str, Any], parts: list[str], arguments: Mapping[str, Any]) -> None:
-    """Write the arguments of a constructor to their place, unless it holds a list, the short form."""
-    node: Any = resolved
-    keys: list[Any] = [int(part[1:-1]) if is_index(part) else part for part in parts]
-    for key, following in pairwise(keys):
-        inner = node[key] if isinstance(node, list) else node.get(key)
-        kind = list if isinstance(following, int) else dict
-        if not isinstance(inner, kind):
-            inner = node[key] = kind()
-        node = inner
-    content = {key: _jsonable(value) for key, value in arguments.items() if _is_jsonable(value)}
-    last = keys[-1]
-    if isinstance(node, list):
-        node[last : last + 1] = [content]
-    elif not isinstance(node.get(last), list):
-        node[last] = content
-
-
-def _is_jsonable(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _is_jsonable(item) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return all(map(_is_jsonable, value))
-    return value is None or isinstance(value, str | bool | int | float)
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _jsonable(item) for key, item in value.items()}
-    return [_jsonable(item) for item in value] if isinstance(value, list | tuple) else value

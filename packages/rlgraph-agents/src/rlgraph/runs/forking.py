@@ -68,7 +68,7 @@ def fork(
     if new.resolve().is_relative_to(origin.resolve()):
         raise SpecError(f"expected a folder outside of {origin}, which a fork does not change", path="fork")
     config = read_config(origin)
-    run = parse_spec(RunSpec, config["run"], "")
+    run = complete(parse_spec(RunSpec, config["run"], ""))  # as far as the new one will be
     changed = apply_overrides(run.model_dump(), [*overrides, *([] if steps is None else [f"steps={steps}"])])
     wanted = complete(changed)
     stored = RunCheckpoints(origin / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)

@@ -75,12 +75,15 @@ def _resume(
 ) -> RunSummary:
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "")
-    wanted = run if spec is None else complete(spec)
-    if overrides := list(overrides):
+    overrides = list(overrides)
+    # Another version of RLgraph may have left out defaults that this one writes out.
+    before = run if spec is None and not overrides else complete(run)
+    wanted = before if spec is None else complete(spec)
+    if overrides:
         wanted = complete(apply_overrides(wanted.model_dump(), overrides))
     if steps is not None:
         wanted = _with_steps(wanted, steps)
-    _check_same(run, wanted)
+    _check_same(before, wanted)
     read_result(folder)  # it will be replaced, but report damage before hours of training
     stored = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)
     stored.evaluation_of_best(

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.agent_spec import is_json, stored_spec
+from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_network, data_specs
-from rlgraph.core.specs.documents import MAX_TEXT
+from rlgraph.core.specs.documents import MAX_TEXT, is_json
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST

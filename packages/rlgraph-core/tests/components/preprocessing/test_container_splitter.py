@@ -67,8 +67,8 @@ def test_from_a_spec(backend):
 def test_the_recorded_spec_makes_it_again():
     with recording() as records:
         PreprocessLayer.from_spec({"type": "container_splitter", "_args": ["b", "a"]}, path="layer")
-    assert records["layer"]["_args"] == ["b", "a"]
-    assert PreprocessLayer.from_spec(records["layer"]).output_order == ("b", "a")
+    assert records["layer"][0]["_args"] == ["b", "a"]
+    assert PreprocessLayer.from_spec(records["layer"][0]).output_order == ("b", "a")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.common.observations import Observations
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.core import Component, SpecError, registry
+from rlgraph.core.specs.spec_paths import record_form
 from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import BoolBox, FloatBox, Space, check_space_equivalence
 from rlgraph.spaces.errors import mismatch
@@ -67,7 +68,8 @@ class Exploration(Component):
                 )
             noise = spec.get("noise_spec")
             if isinstance(noise, Mapping) and _has_floats(kwargs.get("action_space")):
-                spec, path = _noise_alone(spec, noise, path), f"{path}.noise_spec" if path else "noise_spec"
+                path = record_form(path or cls.__name__, spec)
+                spec, path = _noise_alone(spec, noise, path), f"{path}.noise_spec"
             else:
                 spec["type"] = "noisy_greedy" if "noise_spec" in spec else "epsilon_greedy"
         return super().from_spec(spec, path=path, **kwargs)

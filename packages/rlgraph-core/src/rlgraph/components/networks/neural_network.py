@@ -21,7 +21,7 @@ from rlgraph.components.networks.layer_graph import (
 )
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import Component, SpecError
-from rlgraph.core.specs.spec_paths import locate
+from rlgraph.core.specs.spec_paths import locate, record_form
 
 #: The activation of a dense layer that is given as its number of units.
 ACTIVATION = "relu"
@@ -106,8 +106,8 @@ class NeuralNetwork(LayerChain):
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
         """As `Specifiable.from_spec`; a list is one of layers or their specs."""
         if isinstance(spec, list | tuple):
-            where = path or cls.__name__
-            spec = {"layers": [_layer(layer, f"{where}[{i}]", i) for i, layer in enumerate(spec)]}
+            path = record_form(path or cls.__name__, spec)
+            spec = {"layers": [_layer(layer, f"{path}[{i}]", i) for i, layer in enumerate(spec)]}
         return super().from_spec(spec, path=path, **kwargs)
 
     def wire(

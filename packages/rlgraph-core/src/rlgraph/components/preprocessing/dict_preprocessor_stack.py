@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from rlgraph.components.preprocessing.preprocessor_stack import Preprocessor, PreprocessorStack
 from rlgraph.core import SpecError, graph_fn
+from rlgraph.core.specs.spec_paths import record_form
 from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
 
 
@@ -45,6 +46,7 @@ class DictPreprocessorStack(Preprocessor):
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
         """As `Specifiable.from_spec`; a mapping without ``type`` is `preprocessors`."""
         if isinstance(spec, Mapping) and not spec.keys() & {"type", "preprocessors"}:
+            path = record_form(path or cls.__name__, spec)
             spec = {"preprocessors": {key: _stack(s, key, f"{path}.{key}") for key, s in spec.items()}}
         return super().from_spec(spec, path=path, **kwargs)
 

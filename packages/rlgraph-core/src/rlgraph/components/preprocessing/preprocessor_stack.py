@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from rlgraph.components.networks.layer_chain import check_keys, check_states, key_of
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core.specs.spec_paths import record_form
 from rlgraph.spaces import Dict, Space, from_spec
 
 
@@ -123,8 +124,8 @@ class PreprocessorStack(Preprocessor):
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
         """As `Specifiable.from_spec`; a list is one of layer specs."""
         if isinstance(spec, list | tuple):
-            where = path or cls.__name__
-            spec = {"layers": [_layer(layer, f"{where}[{i}]", i) for i, layer in enumerate(spec)]}
+            path = record_form(path or cls.__name__, spec)
+            spec = {"layers": [_layer(layer, f"{path}[{i}]", i) for i, layer in enumerate(spec)]}
         return super().from_spec(spec, path=path, **kwargs)
 
     def get_preprocessed_space(self, space: Any) -> Space:

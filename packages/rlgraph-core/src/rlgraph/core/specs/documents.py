@@ -74,12 +74,22 @@ def with_spec_files(document: Any, folder: Path, where: str) -> Any:
     return _Reader().copy(document, where, folder, (), 0, may_be_file=False)
 
 
-def check_limits(content: Any, where: str) -> None:
-    """Raise `SpecError` if the content of a document exceeds a limit, or JSON cannot hold it.
+def check_limits(content: Any, where: str) -> Any:
+    """A copy of the content of a document, with lists in place of tuples. Files that it names are not read.
 
-    Tuples count as lists. Files that the content names are not read.
+    Raises:
+        SpecError: it exceeds a limit, or JSON cannot hold it.
     """
-    _Reader(reads_files=False).copy(content, where, Path(), (), 0, may_be_file=False)
+    return _Reader(reads_files=False).copy(content, where, Path(), (), 0, may_be_file=False)
+
+
+def is_json(value: Any) -> bool:
+    """Whether JSON can hold `value`."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def parse_json(text: str, where: str, what: str = "the text") -> Any:

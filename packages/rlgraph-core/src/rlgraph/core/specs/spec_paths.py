@@ -2,7 +2,7 @@
 
 A constructor knows the names of its own arguments, but not its place in a larger document. Running constructors are
 therefore kept as a stack of frames; a place in terms of a constructor, ``memory.capacity`` (its scope and argument),
-becomes ``agent.memory_spec.capacity``. With the same stack a recorder notes the arguments of every constructor.
+becomes ``agent.memory_spec.capacity``. With the same stack a recorder notes what is made at every place.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from rlgraph.core.errors import Fault, SpecError
 
@@ -28,15 +28,27 @@ class Frame:
         path: place of its spec in the document.
         keys: the arguments that the spec may contain.
         handed: arguments that the program passes instead.
+        arguments: the values in the spec, by name.
     """
 
     path: str
     keys: frozenset[str]
     handed: frozenset[str]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
+
+@dataclass(frozen=True)
+class ShortForm:
+    """A value in place of a mapping with arguments: a list of layers, or an object."""
+
+    value: Any
+
+
+#: Place -> what was made there, in order: arguments by name, or short forms.
+Records: TypeAlias = dict[str, list[Mapping[str, Any] | ShortForm]]
 
 _frames: ContextVar[tuple[Frame, ...]] = ContextVar("frames", default=())
-_records: ContextVar[dict[str, Mapping[str, Any]] | None] = ContextVar("records", default=None)
+_records: ContextVar[Records | None] = ContextVar("records", default=None)
 
 
 def parts_of(place: str) -> list[str]:
@@ -55,22 +67,39 @@ def join_parts(*parts: str) -> str:
 
 
 @contextmanager
-def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[None]:
+def making(
+    path: str, keys: Iterable[str], handed: Iterable[str], arguments: Mapping[str, Any] | None = None
+) -> Iterator[None]:
     """Context of a constructor that runs on the spec at `path`; see `Frame`."""
-    token = _frames.set((*_frames.get(), Frame(path, frozenset(keys), frozenset(handed))))
+    frame = Frame(path, frozenset(keys), frozenset(handed), arguments or {})
+    token = _frames.set((*_frames.get(), frame))
     try:
         yield
     finally:
         _frames.reset(token)
 
 
-def locate(place: str) -> str:
+def locate(place: str, spec: Any = None) -> str:
     """The place in the document of `place`, as named by a running constructor.
 
-    Leading names that are not its arguments (its scope, a sub-component) are not in the document and are dropped. An
-    argument that the program passed belongs to the constructor that passed it.
+    A mapping or list that is an argument of a running constructor has the place of this argument. Else, leading names
+    that are not its arguments (its scope, a sub-component) are not in the document and are dropped. An argument that
+    the program passed belongs to the constructor that passed it.
+
+    Args:
+        place: what the constructor calls it.
+        spec: what is there.
     """
-    return _located(place) or place
+    return _place_of(spec) or _located(place) or place
+
+
+def _place_of(spec: Any) -> str | None:
+    if isinstance(spec, dict | list):
+        for frame in reversed(_frames.get()):
+            for name, value in frame.arguments.items():
+                if value is spec:
+                    return join_parts(frame.path, name)
+    return None
 
 
 def _located(place: str) -> str | None:
@@ -107,9 +136,9 @@ def _locate_fault(fault: Fault, path: str, owner: str) -> Fault:
 
 
 @contextmanager
-def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
+def recording() -> Iterator[Records]:
     """Records, by place, the arguments of the constructors that run in this context, including defaults."""
-    records: dict[str, Mapping[str, Any]] = {}
+    records: Records = {}
     token = _records.set(records)
     try:
         yield records
@@ -117,11 +146,25 @@ def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
         _records.reset(token)
 
 
-def record(path: str, arguments: Mapping[str, Any]) -> None:
-    """Record the arguments of the spec at `path`, if a recorder is active; what it is handed on to records nothing."""
+def record(path: str, made: Mapping[str, Any] | ShortForm) -> None:
+    """Record what is made at `path`, if a recorder is active; what it is handed on to records nothing."""
     records = _records.get()
-    if records is not None:
-        records.setdefault(path, arguments)
+    if records is not None and all(frame.path != path for frame in _frames.get()):
+        records.setdefault(path, []).append(made)
+
+
+def record_form(place: str, form: Any) -> str:
+    """Record a short form, of which the following objects are made; its place in the document."""
+    where = locate(place, form)
+    record(where, ShortForm(form))
+    return where
+
+
+def record_object(path: str, made: Any) -> None:
+    """Record that an object is used at `path`, unless something was made there, of which it may be a part."""
+    records = _records.get()
+    if records is not None and path not in records:
+        record(path, ShortForm(made))
 
 
 def is_recording() -> bool:

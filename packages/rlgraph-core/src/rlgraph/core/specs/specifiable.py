@@ -12,11 +12,19 @@ import numpy as np
 from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
-from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.documents import is_json, is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.native_modules import check_no_native_module
 from rlgraph.core.specs.parameters import Parameters, parameters_of
-from rlgraph.core.specs.spec_paths import is_recording, join_parts, locate, locate_faults, making, record
+from rlgraph.core.specs.spec_paths import (
+    is_recording,
+    join_parts,
+    locate,
+    locate_faults,
+    making,
+    record,
+    record_object,
+)
 from rlgraph.spaces import SpaceError
 
 #: Exceptions that a constructor may raise for a bad value.
@@ -66,8 +74,9 @@ class Specifiable:
             SpecError: an unknown type or argument, a missing argument, or a value that the constructor refuses; names
                 its path and the nearest valid name.
         """
-        where = locate(path or cls.__name__)
+        where = locate(path or cls.__name__, spec)
         if isinstance(spec, cls):
+            record_object(where, spec)
             return spec
         if is_spec_file(spec):
             return cls._from_file(spec, where, kwargs)
@@ -185,7 +194,7 @@ def call_checked(
         raise SpecError(*faults, located=True)
     if is_recording():
         record(where, _amounts_to(name or place_of(target), parameters, positional, arguments, handed))
-    with making(where, {*parameters.named, *arguments} - handed.keys(), handed):
+    with making(where, {*parameters.named, *arguments} - handed.keys(), handed, arguments):
         try:
             return (make or target)(*positional, **{**arguments, **handed})
         except SpecError as error:
@@ -284,9 +293,9 @@ def _amounts_to(
     arguments: Mapping[str, Any],
     handed: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The spec with all of the constructor's own arguments by name, including defaults."""
+    """The spec with all of the constructor's own arguments by name, including defaults that JSON can hold."""
     by_position = _by_position(parameters, positional)
-    defaults = {p.name: p.default for p in parameters.own if p.default is not p.empty}
+    defaults = {p.name: p.default for p in parameters.own if p.default is not p.empty and is_json(p.default)}
     if len(positional) > len(by_position):  # arguments of `*args` have no names
         by_position = {"_args": list(positional)}
     given = {**defaults, **by_position, **arguments}
