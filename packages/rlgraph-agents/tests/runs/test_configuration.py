@@ -57,7 +57,7 @@ def test_names_in_any_language(tmp_path):
     """Written and read as UTF-8, whatever the locale."""
     folder = tmp_path / "läufe 走る"
     folder.mkdir()
-    text = "agent: 代理.yaml\nenvironment: CartPole-v1\nsteps: 100\nlogging: {wandb: {name: größer ✓}}\n"
+    text = "agent: 代理.yaml\nenvironment: CartPole-v1\nsteps: 100\nlogging: {wandb: {name: größer ✓, mode: offline}}\n"
     (folder / "ünî.yaml").write_text(text, encoding="utf-8")
     (folder / "代理.yaml").write_text(
         "{type: dqn, network_spec: [{type: dense, units: 8}]}", encoding="utf-8"
