@@ -264,6 +264,17 @@ def test_faults_of_critics_have_the_place_of_their_option():
         resolve({"agent": agent, "environment": FLOATS, "steps": 10})
 
 
+@pytest.mark.parametrize("kind", ["sac", "td3", "ppo"])
+def test_default_layers_are_written_out_beside_those_of_critics(kind):
+    """Also for states that other layers come first for."""
+    environment = {**PARTS, "action_space": ONE_ACTION}
+    agent = {"type": kind, "value_network_spec": [3, 3, 3]}
+    document = {"agent": agent, "environment": environment, "steps": 10}
+    assert_completing_changes_nothing(document)
+    layers = resolve(document)["agent"]["network_spec"]
+    assert [layer["type"] for layer in layers][-2:] == ["dense", "dense"]
+
+
 class OwnCritics(SAC):
     """A plug-in whose critics have layers of their own, and which makes them first."""
 

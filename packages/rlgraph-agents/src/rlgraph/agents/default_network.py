@@ -109,6 +109,8 @@ def policy_and_value_function(
         policy = SharedValueFunctionPolicy(network_for(space, network_spec), action_space)
         return policy, policy
     layers, value_layers = policy_and_value_networks(space, network_spec, value_network_spec)
+    if value_network_spec is not None:
+        value_layers = NeuralNetwork.from_spec(value_layers, path="value_network_spec")
     return Policy(layers, action_space), ValueFunction(value_layers)
 
 

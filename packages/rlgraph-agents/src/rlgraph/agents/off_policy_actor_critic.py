@@ -13,6 +13,7 @@ from rlgraph.agents.random_actions import RandomActions
 from rlgraph.components import Optimizer, SACValueNetwork, Target
 from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import Component, graph_fn
+from rlgraph.core.specs.spec_paths import making
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
@@ -69,7 +70,8 @@ class OffPolicyActorCritic(Algorithm):
     ) -> None:
         """Set `critics` and `targets`; `new` makes a critic, default: one of states and actions."""
         new = new or partial(SACValueNetwork, *critic_networks(state_space, layers))
-        self.critics = [new(scope=f"critic-{i}") for i in range(number)]
+        with making("critics", ("network_spec",), ()):  # the policy has an option of this name
+            self.critics = [new(scope=f"critic-{i}") for i in range(number)]
         self.targets = [Target(critic, tau) for critic in self.critics]
 
     def make_optimizers(self, spec: ComponentSpec, *names: str) -> None:
