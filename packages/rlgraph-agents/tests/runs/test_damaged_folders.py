@@ -301,7 +301,7 @@ def test_a_damaged_state_is_passed_over(killed, edit, said):
     """The message has its file, the path inside it, what is expected; the checkpoint before it is taken."""
     edit_state(killed, edit)
     with pytest.warns(UserWarning, match=rf"step-000000040/manifest\.json, facts\.run: {said}.*skipped"):
-        path, state = RunCheckpoints(killed / "checkpoints", 2, True).newest(read_config(killed))
+        path, state = RunCheckpoints(killed / "checkpoints", 2, True).newest()
     assert (path.name, state.worker.done) == ("step-000000020", 20)
 
 

@@ -299,7 +299,7 @@ def test_a_best_policy_that_the_resumed_run_will_not_meet_again(actor, tmp_path,
         "timesteps": 200,
         "mean_return": 500.0,
     }
-    assert checkpoints.evaluation_of_best(read_config(tmp_path)).timesteps == 200
+    assert checkpoints.evaluation_of_best().timesteps == 200
 
 
 def test_without_memory(actor, tmp_path, undrawn):

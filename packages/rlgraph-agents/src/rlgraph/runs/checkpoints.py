@@ -17,7 +17,7 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.checkpoint.strict_json import from_json as from_json_text
 from rlgraph.core.checkpoint.strict_json import to_json as to_json_text
 from rlgraph.core.errors import CheckpointWarning
-from rlgraph.runs.config_file import CONFIG, config_digest
+from rlgraph.runs.config_file import CONFIG, config_digest, read_config
 from rlgraph.runs.errors import RunFolderError, StorageError
 from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
 from rlgraph.runs.records import evaluation_of
@@ -64,11 +64,8 @@ class RunCheckpoints:
             facts = {EVALUATION: to_json(vars(evaluation)), DIGEST: digest}
             return agent.store_model(self.folder / BEST, memory=False, facts=facts)
 
-    def evaluation_of_best(self, config: Mapping[str, Any]) -> Evaluation | None:
+    def evaluation_of_best(self) -> Evaluation | None:
         """The evaluation of the policy that is saved as the best; None: it does not say, or there is none.
-
-        Args:
-            config: the content of the run's ``config.json``.
 
         Raises:
             RunFolderError: it is the best policy of another run, or a type or range is wrong.
@@ -76,7 +73,7 @@ class RunCheckpoints:
         path = find_checkpoint(self.folder / BEST)
         if not path.exists() or problem_of(path):
             return None
-        check_own(path, config)
+        check_own(path, read_config(self.folder.parent))
         facts = read_manifest(path).facts
         if EVALUATION not in facts:
             return None  # of an older version
@@ -111,11 +108,8 @@ class RunCheckpoints:
         with _storing():
             return agent.store_model(where, memory=self.memory, facts={RUN: content})
 
-    def newest(self, config: Mapping[str, Any]) -> tuple[Path, RunState] | None:
+    def newest(self) -> tuple[Path, RunState] | None:
         """The valid full checkpoint with the most steps, and the state of its run; None before the first one.
-
-        Args:
-            config: the content of the run's ``config.json``.
 
         Raises:
             RunFolderError: this checkpoint is of another run.
@@ -150,7 +144,7 @@ class RunCheckpoints:
         for problem in problems:
             warnings.warn(f"{problem}; skipped", CheckpointWarning, stacklevel=3)
         _, path, state = max(found, key=lambda each: each[0])
-        return check_own(path, config), state
+        return check_own(path, read_config(self.folder.parent)), state
 
     def _full(self) -> Iterator[Path]:
         yield from (path for _, path in self._steps())

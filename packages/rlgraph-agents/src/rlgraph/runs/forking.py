@@ -72,7 +72,7 @@ def fork(
     changed = apply_overrides(run.model_dump(), [*overrides, *([] if steps is None else [f"steps={steps}"])])
     wanted = complete(changed)
     stored = RunCheckpoints(origin / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)
-    found = stored.newest(config)
+    found = stored.newest()
     if found is None:
         raise CheckpointError(f"{origin} has no checkpoint yet to fork from")
     path, state = found

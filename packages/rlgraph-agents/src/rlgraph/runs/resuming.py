@@ -86,10 +86,8 @@ def _resume(
     _check_same(before, wanted)
     read_result(folder)  # it will be replaced, but report damage before hours of training
     stored = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)
-    stored.evaluation_of_best(
-        config
-    )  # it may be evaluated at the end: report damage before hours of training
-    found = stored.newest(config)
+    stored.evaluation_of_best()  # it may be evaluated at the end: report damage before hours of training
+    found = stored.newest()
     if found is not None:
         check_state(*found, run)
     elif origin := (config.get("history") or [{}])[-1].get("forked_from"):

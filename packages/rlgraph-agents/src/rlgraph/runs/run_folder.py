@@ -193,7 +193,7 @@ class RunFolder(Callback):
         Such a run need not come to it again, where a kill cut off the part of the run that it is from.
         """
         best = None if state.best is None else evaluation_of(state.best)
-        saved = self.checkpoints.evaluation_of_best(config) if self.departures and config else None
+        saved = self.checkpoints.evaluation_of_best() if self.departures and config else None
         if saved is not None and saved != best:
             self.departures.append(
                 f"step {state.worker.done}: the best policy so far is that of step {saved.timesteps} of a part of the "
