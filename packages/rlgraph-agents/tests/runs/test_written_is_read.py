@@ -327,3 +327,15 @@ def test_a_search_is_checked_before_its_files_are_written(acting_run, tmp_path):
         with pytest.raises(SpecError, match=said):
             tune(document, tmp_path / "search", 1, space=space)
         assert not (tmp_path / "search").exists()
+
+
+def test_numbers_of_an_environment_that_are_not_finite_are_kept(tmp_path, undrawn):
+    states = {"type": "float", "low": -float("inf"), "high": float("inf"), "shape": [2]}
+    environment = {"type": "random_env", "state_space": states, "action_space": {"type": "int", "low": 2}}
+    document = {"agent": {"type": "random"}, "environment": environment, "backend": "numpy", "steps": 4}
+    train(
+        {**document, "logging": {"tensorboard": False}, "evaluation": {"final_episodes": 1}}, tmp_path / "run"
+    )
+    kept = read_config(tmp_path / "run")["run"]["environment"]["state_space"]
+    assert kept["low"] == -float("inf") and kept["high"] == float("inf")
+    assert Agent.load(tmp_path / "run").timesteps == 4

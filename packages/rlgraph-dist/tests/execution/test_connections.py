@@ -298,3 +298,46 @@ def test_what_is_allowed_reaches_learners_that_are_started():
     with allow_clusters("here:1"), allow_network():
         other = OtherLearner(Agent, {}, b"")
     assert other.allowed.clusters == ("here:1",) and other.allowed.network
+
+
+def test_a_cluster_file_that_changes_after_the_check(tmp_path, monkeypatch):
+    """The engine looks again at what it uses."""
+    pytest.importorskip("tensorflow")
+    from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
+
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"learner": ["127.0.0.1:1"], "actor": ["127.0.0.1:2"]}))
+    with data_specs(), allow_clusters("127.0.0.1:1", "127.0.0.1:2"), allow_network():
+        kind, options = engine_class({"type": "distributed_tf", "cluster": str(file)})
+        assert kind is DistributedTFEngine
+        file.write_text(json.dumps({"learner": ["127.0.0.1:1"], "actor": ["127.0.0.1:3"]}))
+        with pytest.raises(SpecError, match=r"given '127\.0\.0\.1:3'"):
+            kind(**options)
+
+
+@pytest.mark.parametrize("kind", [["sync_batch"], {"a": 1}, 3])
+def test_an_executor_that_is_no_name(kind):
+    with pytest.raises(SpecError, match=r"executor_spec\.type: expected the name of an executor"):
+        check(document({"type": kind}))
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300, 0, True])
+def test_timeouts_that_nothing_can_wait(timeout):
+    with pytest.raises(SpecError, match=r"collective\.timeout: expected seconds > 0, at most 1,000,000"):
+        check(document(learners=2, collective={"type": "gloo", "timeout": timeout}))
+
+
+def test_one_learner_joins_nothing():
+    check(document(learners=1, collective={"type": "elsewhere", "rendezvous": "a:1"}))
+
+
+def test_a_program_trains_its_own_agent_in_a_folder(cluster, tmp_path):
+    """What it said itself is not refused as data."""
+    spec = {
+        **AGENT,
+        "execution_spec": {"learners": 1, "collective": {"type": "elsewhere", "rendezvous": "a:1"}},
+    }
+    agent = Agent.from_spec(spec, env="deterministic", backend="numpy")
+    agent._arguments["execution_spec"]["learners"] = 2  # as a group has, which is not started here
+    agent.learn(4, folder=tmp_path / "run")
+    assert read_config(tmp_path / "run")["run"]["agent"]["execution_spec"]["learners"] == 2

@@ -28,6 +28,7 @@ from rlgraph.core.collectives.place import (
     make_collective,
     place_from_environment,
 )
+from rlgraph.core.specs.connections import check_connections
 
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
@@ -66,6 +67,7 @@ class Group(Collective):
             self._launch: Any = registry("rlgraph.launchers").load(
                 execution.launcher, where="execution_spec.launcher"
             )
+            check_connections(self._launch, {}, "execution_spec.launcher")
         elif execution.learners not in (None, place.size):
             raise SpecError(
                 f"expected {place.size}, the number of processes that were started, given {execution.learners}: leave "

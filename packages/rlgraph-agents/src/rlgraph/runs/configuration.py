@@ -17,7 +17,7 @@ from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
-from rlgraph.core.collectives.place import collective_class
+from rlgraph.core.collectives.place import collective_class, place_from_environment
 from rlgraph.core.errors import Fault, offer
 from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
@@ -131,7 +131,10 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_collective(execution: Any) -> None:
     """Raise `SpecError` if the collective of an execution spec is unknown, or data may not connect it."""
-    if isinstance(execution, Mapping) and execution.get("collective") is not None:
+    if not isinstance(execution, Mapping) or execution.get("collective") is None:
+        return
+    is_alone = execution.get("learners") == 1 and place_from_environment() is None
+    if not is_alone:
         collective_class(execution["collective"], "agent.execution_spec.collective")
 
 

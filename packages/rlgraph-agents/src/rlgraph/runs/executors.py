@@ -76,7 +76,9 @@ def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dic
         )
     options = {name: value for name, value in given.items() if name != "type"}
     name = given.get("type")
-    if isinstance(name, str) and name not in executors and name not in executors.not_installed():
+    if not isinstance(name, str | None):
+        raise SpecError(f"expected the name of an executor, given {name!r}", path="executor_spec.type")
+    if name is not None and name not in executors and name not in executors.not_installed():
         if name not in engines and name not in engines.not_installed():
             hint = nearest(name, {*executors.names(), *engines.names()})
             raise SpecError(f"unknown executor or engine {name!r}. {hint}", path="executor_spec")

@@ -90,7 +90,7 @@ class RunFolder(Callback):
         self.history = first_and_last([*(earlier.get("history") or []), {**provenance(), **origin}], STARTS)
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         # A document of an older version stays unchanged, since the checkpoints have its digest.
-        self._document = earlier["run"] if earlier else spec.model_dump(mode="json")
+        self._document = earlier["run"] if earlier else spec.model_dump()
         #: Why the run differs from the one that its seed determines.
         self.departures: list[str] = [] if state is None else list(state.departures)
         self.checkpoints = RunCheckpoints(

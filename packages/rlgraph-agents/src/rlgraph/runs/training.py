@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any, Self
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_network, data_specs
+from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_clusters, allow_network, data_specs
+from rlgraph.core.specs.connections import texts_in
 from rlgraph.core.specs.documents import MAX_TEXT, is_json
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
@@ -135,7 +135,8 @@ def record(
             )
         section, key = places[name]
         document.setdefault(section, {})[key] = value
-    with nullcontext() if options.get("wandb") is None else allow_network():  # a program's own option
+    # What the program itself has said, the data policy must not refuse.
+    with allow_network(), allow_clusters(*texts_in(spec["execution_spec"].get("collective"))):
         return _train_in(folder, complete(document), agent, callbacks)
 
 

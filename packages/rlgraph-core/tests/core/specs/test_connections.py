@@ -10,7 +10,7 @@ from rlgraph.core.specs.connections import (
     check_connections,
     check_network,
     connection_policy,
-    report_open_port,
+    report_open_ports,
     using_connection_policy,
 )
 
@@ -25,6 +25,7 @@ class Plain:
         mode: Literal["fast", "slow"] = "fast",
         level: Literal["low"] | int | None = None,
         word: str | Literal["a"] = "",
+        numbers: dict[int, int] | None = None,
         size: int = 1,
     ): ...
 
@@ -35,6 +36,20 @@ class Named(Plain):
     @classmethod
     def addresses(cls, options):
         return [options["host"]] if "host" in options else []
+
+
+class OneText(Plain):
+    """One that returns a text where texts are expected."""
+
+    @classmethod
+    def addresses(cls, options):
+        return options["host"]
+
+
+class Odd(Plain):
+    """One whose `addresses` are no method: they say nothing."""
+
+    addresses = ("a:1",)
 
 
 class Server(Named):
@@ -50,6 +65,7 @@ class Server(Named):
         ({"peers": {"first": 3}}, []),
         ({"word": "a"}, ["a"]),
         ({"unknown": "a:1"}, ["a:1"]),
+        ({"numbers": {"a:1": 1}}, ["a:1"]),
         ({"mode": "slow", "level": "low", "size": 3}, []),
         ({"host": "a:1", "word": "a:1"}, ["a:1"]),
     ],
@@ -74,6 +90,12 @@ def test_a_class_names_its_addresses():
         check_connections(Named, {"word": "a:1"}, "engine")
         with pytest.raises(SpecError, match="--allow-cluster 'a b'"):  # as a shell takes it
             check_connections(Named, {"host": "a b"}, "engine")
+
+
+@pytest.mark.parametrize("kind", [OneText, Odd])
+def test_classes_that_name_them_wrongly(kind):
+    with data_specs(), pytest.raises(SpecError, match=r"given 'a:1'\. .* --allow-cluster a:1 \("):
+        check_connections(kind, {"host": "a:1"}, "engine")
 
 
 def test_all_that_is_needed_is_named_at_once():
@@ -106,5 +128,7 @@ def test_what_is_allowed_adds_up_and_is_handed_on():
 
 def test_an_open_port_is_reported(caplog):
     with caplog.at_level(logging.WARNING):
-        report_open_port("A server", 1234)
-    assert "A server listens on port 1234 of all interfaces" in caplog.text and "password" in caplog.text
+        report_open_ports("A server", 1234, 1235)
+    assert (
+        "A server listens on port 1234, 1235 of all interfaces" in caplog.text and "password" in caplog.text
+    )

@@ -13,7 +13,7 @@ from tensorflow.python.eager import context
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives import GroupCollective
-from rlgraph.core.specs.connections import check_network, report_open_port
+from rlgraph.core.specs.connections import check_network, report_open_ports
 
 _LEADER = "/job:worker/replica:0/task:0"
 _GROUP = 1
@@ -75,7 +75,8 @@ class TensorFlowCollective(GroupCollective):
         if not self._sums:
             # Now at the latest, so that an execution spec could still set threads.
             context.context().ensure_initialized()
-            report_open_port("TensorFlow's server", int(self.membership.greetings[self.rank]))
+            if self.rank == 0:
+                report_open_ports("TensorFlow's server", *map(int, self.membership.greetings))
             self.membership.gather(b"")  # all servers are there
         key = (array.size, array.dtype)
         if key not in self._sums:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import time
@@ -10,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.core.specs.connections import connection_policy
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.benchmarks import seed as seed_process
 from rlgraph.runs.benchmarks.results import SeedResult, State, is_of, read_result, result_file, run_place
 from rlgraph.runs.benchmarks.suite import Subject, Suite
 from rlgraph.runs.errors import RunFolderError
+
+_log = logging.getLogger(__name__)
 
 #: Seconds between two looks at the processes.
 INTERVAL = 0.1
@@ -74,6 +78,11 @@ def run_missing(
     """
     suite.check()
     workers, folder = check_whole(workers, "workers", least=1), Path(folder).absolute()
+    if connection_policy().network:
+        _log.warning(
+            "--allow-network: seeds may start servers that other machines can reach; their %s says so",
+            seed_process.LOG,
+        )
     waiting = State(suite, folder).missing
     running: list[_Process] = []
     failed: list[Ended] = []

@@ -15,6 +15,8 @@ from rlgraph.core.specs.specifiable import call_checked
 
 #: Seconds that a learner waits for the others.
 TIMEOUT = 300.0
+#: The longest that one can wait, eleven days: frameworks count in small units.
+MAX_TIMEOUT = 1_000_000
 #: Overrides where learner 0 is reached, which a launcher of others does not say.
 ADDRESS = "RLGRAPH_GROUP_ADDRESS"
 #: A launcher's names of rank, size, rank on this machine, host and port.
@@ -111,8 +113,10 @@ def collective_class(
     if owned := options.keys() & {"rank", "size", "address", "device"}:
         raise SpecError(f"what starts the learners says {', '.join(sorted(owned))}: leave it out", path=where)
     timeout = options.get("timeout", TIMEOUT)
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-        raise SpecError(f"expected seconds > 0, given {timeout!r}", path=f"{where}.timeout")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= MAX_TIMEOUT:
+        raise SpecError(
+            f"expected seconds > 0, at most {MAX_TIMEOUT:,}, given {timeout!r}", path=f"{where}.timeout"
+        )
     known = registry("rlgraph.collectives")
     kind: type[Collective] = known.load(given["type"], where=where)
     known.plugin(given["type"]).require("collective", where)

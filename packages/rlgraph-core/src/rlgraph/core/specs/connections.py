@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from rlgraph.core.errors import SpecError
 from rlgraph.core.specs.imports import import_policy
@@ -84,7 +85,7 @@ def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], wher
 
     Its class may say more: ``addresses(options)``, a class method, returns the addresses in its options, and
     ``needs_network = True`` says that it starts a server that other machines can reach. Without `addresses`, every text
-    in the options counts as an address, unless it is one of the words of a ``Literal``.
+    in the options counts as an address, unless it is one of the words of a ``Literal``, or a key that is an identifier.
 
     Args:
         kind: the class.
@@ -97,14 +98,14 @@ def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], wher
     if not import_policy().is_data:
         return
     own: Callable[..., Iterable[str]] | None = getattr(kind, "addresses", None)
-    given = dict.fromkeys(_texts_of(kind, options) if own is None else own(options))
+    given = dict.fromkeys(texts_in(own(options)) if callable(own) else _texts_of(kind, options))
     faults = list[str]()
     if refused := [address for address in given if address not in _policy.get().clusters]:
         listed = ", ".join(map(repr, refused))
         flags = " ".join(f"--allow-cluster {shlex.quote(address)}" for address in refused)
         faults.append(
-            f"expected addresses that you have allowed, given {listed}. Programs there can run code in this process. If "
-            f"you trust them, add {flags} (in Python: rlgraph.core.allow_clusters({listed}))"
+            f"expected addresses that you have allowed, given {listed}. Programs there can run code in this process. "
+            f"If you trust them, add {flags} (in Python: rlgraph.core.allow_clusters({listed}))"
         )
     if getattr(kind, "needs_network", False):
         faults += _network_faults(_SERVES, is_allowed=False)
@@ -130,24 +131,22 @@ def check_network(where: str, *, is_allowed: bool = False, why: str = _SERVES) -
 def _network_faults(why: str, is_allowed: bool) -> list[str]:
     if _policy.get().network or (is_allowed and not import_policy().is_data):
         return []
-    return [
-        f"expected --allow-network, since it {why} (in Python: rlgraph.core.allow_network(), or the option "
-        "allow_network=True)"
-    ]
+    option = "" if import_policy().is_data else ", or the option allow_network=True"
+    return [f"expected --allow-network, since it {why} (in Python: rlgraph.core.allow_network(){option})"]
 
 
-def report_open_port(server: str, port: int) -> None:
-    """Log who can connect to a server that has no password.
+def report_open_ports(server: str, *ports: int) -> None:
+    """Log who can connect to servers that have no password.
 
     Args:
-        server: its name.
-        port: on which it listens.
+        server: whose it is.
+        ports: on which they listen, each on its machine.
     """
     _log.warning(
-        "%s listens on port %d of all interfaces of %s, without a password: whoever reaches that port can run programs "
+        "%s listens on port %s of all interfaces of %s, without a password: whoever reaches that port can run programs "
         "here, and read and write files. Keep it behind a firewall",
         server,
-        port,
+        ", ".join(map(str, ports)),
         platform.node() or "this machine",
     )
 
@@ -157,24 +156,26 @@ def _texts_of(kind: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[
     known = parameters_of(kind).named
     for name, value in options.items():
         if name not in known or not _is_choice(known[name].annotation):
-            yield from _texts_in(value)
+            yield from texts_in(value)
 
 
 def _is_choice(annotation: Any) -> bool:
     """Whether a text for it is one of the words of a ``Literal``."""
-    parts = get_args(annotation)
-    return get_origin(annotation) is Literal or (
-        bool(parts) and all(part in (type(None), bool, int, float) or _is_choice(part) for part in parts)
-    )
+    if get_origin(annotation) in (Union, UnionType):
+        return all(
+            part in (type(None), bool, int, float) or _is_choice(part) for part in get_args(annotation)
+        )
+    return get_origin(annotation) is Literal
 
 
-def _texts_in(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts in a value, however deep, but keys that are identifiers."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         names = (key for key in value if isinstance(key, str) and key.isidentifier())
         for item in (*(value.keys() - set(names)), *value.values()):
-            yield from _texts_in(item)
-    elif isinstance(value, list | tuple | set | frozenset):
+            yield from texts_in(item)
+    elif isinstance(value, Iterable):
         for item in value:
-            yield from _texts_in(item)
+            yield from texts_in(item)

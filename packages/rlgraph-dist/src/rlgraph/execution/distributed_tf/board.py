@@ -15,7 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import tensorflow as tf
 
 from rlgraph.core import SpecError
-from rlgraph.core.specs.connections import report_open_port
+from rlgraph.core.specs.connections import report_open_ports
 from rlgraph.execution.distributed_tf.cluster import listen
 
 v1 = tf.compat.v1
@@ -57,7 +57,7 @@ def server(address: str) -> Any:
         raise SpecError(
             f"no server of TensorFlow can be started at {address}: {error}", path="engine.cluster.learner[0]"
         ) from None
-    report_open_port("TensorFlow's server", int(address.rpartition(":")[2]))
+    report_open_ports("TensorFlow's server", int(address.rpartition(":")[2]))
     return started
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.core import SpecError
-from rlgraph.core.specs.connections import check_network
+from rlgraph.core.specs.connections import check_connections, check_network
 from rlgraph.core.specs.spec_types import Seconds
 from rlgraph.execution import engine as faults
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, free_address
@@ -66,6 +66,8 @@ class DistributedTFEngine(Engine):
         board = import_board()
         check_network("engine.allow_network", is_allowed=allow_network)
         self._cluster = None if cluster is None else Cluster.from_spec(cluster, "engine.cluster")
+        # What is used now: a file may have changed since it was checked.
+        check_connections(type(self), {"cluster": self._cluster}, "engine")
         self._timeout = connect_timeout
         self._address = _local_address() if self._cluster is None else self._cluster.learner
         server = board.server(self._address)
