@@ -321,9 +321,9 @@ def test_an_executor_that_is_no_name(kind):
         check(document({"type": kind}))
 
 
-@pytest.mark.parametrize("timeout", [float("inf"), 1e300, 0, True])
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300])
 def test_timeouts_that_nothing_can_wait(timeout):
-    with pytest.raises(SpecError, match=r"collective\.timeout: expected seconds > 0, at most 1,000,000"):
+    with pytest.raises(SpecError, match=r"collective\.timeout: expected at most 1,000,000 seconds"):
         check(document(learners=2, collective={"type": "gloo", "timeout": timeout}))
 
 

@@ -113,9 +113,11 @@ def collective_class(
     if owned := options.keys() & {"rank", "size", "address", "device"}:
         raise SpecError(f"what starts the learners says {', '.join(sorted(owned))}: leave it out", path=where)
     timeout = options.get("timeout", TIMEOUT)
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= MAX_TIMEOUT:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+        raise SpecError(f"expected seconds > 0, given {timeout!r}", path=f"{where}.timeout")
+    if timeout > MAX_TIMEOUT:
         raise SpecError(
-            f"expected seconds > 0, at most {MAX_TIMEOUT:,}, given {timeout!r}", path=f"{where}.timeout"
+            f"expected at most {MAX_TIMEOUT:,} seconds, given {timeout!r}", path=f"{where}.timeout"
         )
     known = registry("rlgraph.collectives")
     kind: type[Collective] = known.load(given["type"], where=where)
