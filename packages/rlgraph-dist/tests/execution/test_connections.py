@@ -341,3 +341,14 @@ def test_a_program_trains_its_own_agent_in_a_folder(cluster, tmp_path):
     agent._arguments["execution_spec"]["learners"] = 2  # as a group has, which is not started here
     agent.learn(4, folder=tmp_path / "run")
     assert read_config(tmp_path / "run")["run"]["agent"]["execution_spec"]["learners"] == 2
+
+
+@pytest.mark.parametrize("name", ["engine", "distributed_tf", "collective"])
+def test_a_run_that_leaves_its_cluster_needs_no_permission(name, cluster, finished, tmp_path):
+    """What it was is only compared."""
+    folder = planted(finished, tmp_path / "planted", DOCUMENTS[name](cluster.address))
+    here = ["executor_spec={type: sync_batch, engine: in_process, actors: 1}"]
+    here = ["agent.execution_spec.learners=1"] if name == "collective" else here
+    assert fork(folder, tmp_path / "new", here, steps=24).training.timesteps == 24
+    assert resume(folder, steps=24, overrides=here).training.timesteps == 24
+    assert cluster.connections == 0

@@ -14,6 +14,7 @@ from rlgraph.agents.specs import parse_spec
 from rlgraph.core import ExecutionSpec, SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
+from rlgraph.core.specs.connections import only_compared
 from rlgraph.core.specs.documents import check_limits
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
@@ -77,7 +78,8 @@ def _resume(
     run = parse_spec(RunSpec, config["run"], "")
     overrides = list(overrides)
     # Another version of RLgraph may have left out defaults that this one writes out.
-    before = run if spec is None and not overrides else complete(run)
+    with only_compared():  # it may have been where this one does not go
+        before = run if spec is None and not overrides else complete(run)
     wanted = before if spec is None else complete(spec)
     if overrides:
         wanted = complete(apply_overrides(wanted.model_dump(), overrides))

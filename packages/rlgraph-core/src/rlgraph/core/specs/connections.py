@@ -35,10 +35,12 @@ class ConnectionPolicy:
     Attributes:
         clusters: addresses that specs in data may connect to.
         network: True if servers that other machines can reach may start, and services elsewhere may be used.
+        is_checked: False where specs are only compared: nothing is made of them.
     """
 
     clusters: tuple[str, ...] = ()
     network: bool = False
+    is_checked: bool = True
 
 
 _NOTHING = ConnectionPolicy()
@@ -80,6 +82,13 @@ def allow_network() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def only_compared() -> Iterator[None]:
+    """A context manager: nothing is made of the specs that are read inside, so they may say anything."""
+    with using_connection_policy(replace(_policy.get(), is_checked=False)):
+        yield
+
+
 def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], where: str) -> None:
     """Check an executor, an engine or a collective that is to be made from data, before it connects to anything.
 
@@ -95,7 +104,7 @@ def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], wher
     Raises:
         SpecError: the user has not allowed an address, or the network.
     """
-    if not import_policy().is_data:
+    if not import_policy().is_data or not _policy.get().is_checked:
         return
     own: Callable[..., Iterable[str]] | None = getattr(kind, "addresses", None)
     given = dict.fromkeys(texts_in(own(options)) if callable(own) else _texts_of(kind, options))
@@ -129,7 +138,8 @@ def check_network(where: str, *, is_allowed: bool = False, why: str = _SERVES) -
 
 
 def _network_faults(why: str, is_allowed: bool) -> list[str]:
-    if _policy.get().network or (is_allowed and not import_policy().is_data):
+    policy = _policy.get()
+    if policy.network or not policy.is_checked or (is_allowed and not import_policy().is_data):
         return []
     option = "" if import_policy().is_data else ", or the option allow_network=True"
     return [f"expected --allow-network, since it {why} (in Python: rlgraph.core.allow_network(){option})"]
