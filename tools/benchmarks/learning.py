@@ -28,12 +28,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core import allow_imports
+from rlgraph.core import allow_imports, allow_network
 from rlgraph.runs.configuration import read_document
 from rlgraph.runs.provenance import provenance
 from rlgraph.runs.training import train
 
 
+@allow_network()  # for servers of TensorFlow
 @allow_imports("badly_scaled")
 def measure(
     document: Mapping[str, Any], backend: str, execution: Mapping[str, Any], seed: int
