@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
+from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY
 from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import CheckpointError, SpecError
 from rlgraph.core.checkpoint import find_checkpoint, read_beside
@@ -25,7 +26,7 @@ def store_agent(agent: Agent, directory: str | Path, memory: bool, facts: Mappin
     memory = check_flag(memory, "store_model.memory")
     return agent.executor.save(
         directory,
-        facts={**agent.progress_facts(), AGENT: _readable_spec(agent), **facts},
+        facts={**agent.progress_facts(), AGENT: _readable_spec(agent), MEANING_KEY: MEANING, **facts},
         host=memory and agent.learner.keeps_memory,
         beside=flatten_arrays(agent.experience_state()) if memory else None,
     )

@@ -69,6 +69,16 @@ class Algorithm(Component):
         """
         return options
 
+    @classmethod
+    def as_it_meant(cls, options: Mapping[str, Any], meaning: int) -> Mapping[str, Any]:
+        """Stored options of an agent, with the values that give them the meaning they had when they were stored.
+
+        Args:
+            options: all options of the agent at that time, with its ``type``.
+            meaning: a number below `rlgraph.agents.stored_meaning.MEANING`; 1: of versions up to 0.2.
+        """
+        return options
+
     @rlgraph_api
     def act(self, observations: Any) -> Any:
         """Actions that the policy draws."""

@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
-from rlgraph.agents.specs import Spec
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.specs import Spec, parse_spec
+from rlgraph.agents.stored_meaning import as_it_meant, meaning_of
 from rlgraph.core import SpecError
 from rlgraph.core.specs.documents import check_limits, dump_yaml
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.run_files import as_json, digest, parse, read_json, replace_file, replace_json, without
+from rlgraph.runs.run_spec import RunSpec
 
 CONFIG = "config.json"
 
@@ -32,6 +35,7 @@ class RunConfig(Spec):
 
     run: dict[str, Any]
     chosen: ChosenConfig
+    meaning: int = 1
     versions: dict[str, str] | None = None
     identity: str | None = None
     history: list[dict[str, Any]] | None = None
@@ -86,6 +90,16 @@ def read_config(folder: Path) -> dict[str, Any]:
             "or start a new run with the changed document"
         )
     return content
+
+
+def run_of(config: Mapping[str, Any], path: str = "run") -> RunSpec:
+    """The run of a ``config.json``, whose agent means what it meant when it was written.
+
+    Raises:
+        SpecError: its document is wrong.
+    """
+    run = parse_spec(RunSpec, config["run"], path)
+    return run.model_copy(update={"agent": as_it_meant(Agent, run.agent, meaning_of(config))})
 
 
 #: Keys of an agent's execution spec that may change when a run is resumed.

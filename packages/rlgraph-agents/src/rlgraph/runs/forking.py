@@ -8,14 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.specs import parse_spec
 from rlgraph.core import CheckpointError, SpecError, data_specs
 from rlgraph.core.errors import Fault
 from rlgraph.core.specs.connections import only_compared
 from rlgraph.core.specs.spec_paths import parts_of
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
-from rlgraph.runs.config_file import read_config
+from rlgraph.runs.config_file import read_config, run_of
 from rlgraph.runs.configuration import apply_overrides
 from rlgraph.runs.configuration_differences import differences
 from rlgraph.runs.records import NAMES
@@ -70,7 +69,7 @@ def fork(
         raise SpecError(f"expected a folder outside of {origin}, which a fork does not change", path="fork")
     config = read_config(origin)
     with only_compared():
-        run = complete(parse_spec(RunSpec, config["run"], ""))  # as far as the new one will be
+        run = complete(run_of(config, ""))  # as far as the new one will be
     changed = apply_overrides(run.model_dump(), [*overrides, *([] if steps is None else [f"steps={steps}"])])
     wanted = complete(changed)
     stored = RunCheckpoints(origin / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory)

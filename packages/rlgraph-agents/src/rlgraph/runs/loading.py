@@ -10,13 +10,13 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_checkpoint import AGENT
-from rlgraph.agents.specs import parse_spec
+from rlgraph.agents.stored_meaning import as_it_meant, meaning_of
 from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest
 from rlgraph.core.specs.documents import check_limits
 from rlgraph.runs.checkpoints import FAILED, check_own, problem_of
-from rlgraph.runs.config_file import CONFIG, LEARNERS, read_config
+from rlgraph.runs.config_file import CONFIG, LEARNERS, read_config, run_of
 from rlgraph.runs.run_files import without
 from rlgraph.runs.run_spec import RunSpec
 
@@ -58,7 +58,7 @@ def for_any_machine(spec: Any) -> Any:
 
 def agent_spec_of_run(folder: Path) -> tuple[Any, Any]:
     """The spec of a run's agent, for any machine, and that of its environment."""
-    run = parse_spec(RunSpec, read_config(folder)["run"], "run")
+    run = run_of(read_config(folder))
     return for_any_machine(run.agent), run.environment
 
 
@@ -67,7 +67,7 @@ def policy_checkpoint(path: Path) -> Path:
     if not (path / CONFIG).exists():
         return _found(path)
     config = read_config(path)
-    return _checkpoint(path, config, parse_spec(RunSpec, config["run"], "run"))
+    return _checkpoint(path, config, run_of(config))
 
 
 def stored_policy(path: Path) -> tuple[Path, ActorSpec]:
@@ -125,7 +125,7 @@ def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
             "JSON form or is too large for a document; make the agent as it was made, and call its load_model"
         )
     check_limits(spec, AGENT)
-    return source, manifest, spec
+    return source, manifest, as_it_meant(Agent, spec, meaning_of(manifest.facts))
 
 
 @data_specs()
@@ -151,7 +151,7 @@ def load_agent(
     """
     folder = Path(folder)
     config = read_config(folder)
-    run = parse_spec(RunSpec, config["run"], "run")
+    run = run_of(config)
     # Absolute, since an environment may change the working directory.
     source = _checkpoint(folder, config, run, checkpoint).absolute()
     agent = Agent.from_spec(

@@ -18,7 +18,7 @@ from rlgraph.core.specs.connections import only_compared
 from rlgraph.core.specs.documents import check_limits
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
-from rlgraph.runs.config_file import CONFIG, read_config, without_learners
+from rlgraph.runs.config_file import CONFIG, read_config, run_of, without_learners
 from rlgraph.runs.configuration import apply_overrides
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.provenance import installed_versions
@@ -75,7 +75,7 @@ def _resume(
     callbacks: Sequence[Callback],
 ) -> RunSummary:
     config = read_config(folder)
-    run = parse_spec(RunSpec, config["run"], "")
+    run = run_of(config, "")
     overrides = list(overrides)
     # Another version of RLgraph may have left out defaults that this one writes out.
     with only_compared():  # it may have been where this one does not go

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
+from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY, as_it_meant, meaning_of
 from rlgraph.core.checkpoint.finding import find_checkpoint
 from rlgraph.environments import environment_seed
 from rlgraph.runs.checkpoints import BEST, RunCheckpoints, check_own
@@ -91,6 +92,8 @@ class RunFolder(Callback):
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         # A document of an older version stays unchanged, since the checkpoints have its digest.
         self._document = earlier["run"] if earlier else spec.model_dump()
+        first = earlier or {MEANING_KEY: MEANING}
+        self._meaning = {key: value for key, value in first.items() if key == MEANING_KEY}
         #: Why the run differs from the one that its seed determines.
         self.departures: list[str] = [] if state is None else list(state.departures)
         self.checkpoints = RunCheckpoints(
@@ -117,8 +120,10 @@ class RunFolder(Callback):
         executor, document = self.agent.executor, {**self._document, "steps": self.spec.steps}
         if self.spec.executor_spec is not None:
             document["executor_spec"] = self.spec.executor_spec
-        document["agent"] = self.spec.agent
+        if as_it_meant(Agent, document["agent"], meaning_of(self._meaning)) != self.spec.agent:
+            document["agent"], self._meaning = self.spec.agent, {MEANING_KEY: MEANING}
         content = {
+            **self._meaning,
             "run": document,
             "chosen": {
                 "backend": executor.backend.name,
