@@ -281,9 +281,9 @@ def test_graph_and_plan_of_a_run(rlgraph, tiny, undrawn):
     ]
     options = ["--set", "update_spec.do_updates=false", "--folder", "run"]
     assert rlgraph("train", *arguments, *options).code == 0
-    whole = rlgraph("graph", "run")
+    whole = rlgraph("graph", "run", "--depth", 9)
     assert whole.code == 0 and "advantage" not in whole.out  # the default agent is a dueling one
-    assert "advantage" in rlgraph("graph", "--env", "deterministic").out
+    assert "advantage" in rlgraph("graph", "--env", "deterministic", "--depth", 9).out
     plan = rlgraph("plan", "run", "act")
     assert plan.code == 0 and "def act(" in plan.out and "advantage" not in plan.out
     for command, said in (

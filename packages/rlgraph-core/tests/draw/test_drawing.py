@@ -11,7 +11,7 @@ import pytest
 from rlgraph.components import QPolicy
 from rlgraph.core import GraphExecutor, RLGraphError, assemble
 from rlgraph.draw import Drawing, draw
-from rlgraph.draw.drawing import MANY
+from rlgraph.draw.drawing import LEGIBLE, PAGE_SIDES
 from rlgraph.spaces import IntBox
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -111,12 +111,36 @@ def test_depth_closes_components(dqn):
     assert "policy/network/dense-0" not in draw(dqn, depth=2).scene.elements
 
 
-def test_without_depth_large_graphs_are_closed_where_they_grow_too_large():
-    layers = [{"type": "dense", "units": 2} for _ in range(MANY)]
-    closed = draw(QPolicy(layers, IntBox(2))).scene.elements
-    assert "network" in closed and "network/dense-0" not in closed
-    assert "network/dense-0" in draw(QPolicy(layers[:9], IntBox(2))).scene.elements
-    assert "network/dense-0" in draw(QPolicy(layers, IntBox(2)), depth=2).scene.elements
+def png_size(file):
+    return struct.unpack(">II", file.read_bytes()[16:24])
+
+
+def test_without_depth_a_drawing_is_at_most_a_page(tmp_path):
+    layers = [{"type": "dense", "units": 2} for _ in range(40)]
+    closed = draw(QPolicy(layers, IntBox(2)))
+    assert closed.folded == {"network": 40} and closed.levels == 2
+    assert "network/dense-0" not in closed.scene.elements
+    assert draw(QPolicy(layers[:9], IntBox(2))).folded == {}
+    everything = draw(QPolicy(layers, IntBox(2)), depth=closed.levels)
+    assert "network/dense-0" in everything.scene.elements and everything.folded == {}
+    pytest.importorskip("resvg_py")
+    wide = [{"type": "dense", "units": 2, "scope": f"a-layer-with-a-long-name-{i}"} for i in range(40)]
+    parts = draw(QPolicy(wide, IntBox(2)), scope="network")  # nothing can be folded
+    for drawing in (closed, parts):
+        shorter, longer = sorted(png_size(drawing.save(tmp_path / "a.png")))
+        assert shorter <= PAGE_SIDES[0] and longer <= PAGE_SIDES[1]
+    assert max(png_size(everything.save(tmp_path / "a.png"))) > max(PAGE_SIDES)  # as asked for
+
+
+def test_the_deepest_legible_level_is_drawn(dqn):
+    policy = QPolicy([{"type": "dense", "units": 2} for _ in range(40)], IntBox(2))
+    assert draw(policy).page_scale >= LEGIBLE > draw(policy, depth=2).page_scale
+    whole = draw(dqn)
+    assert whole.folded == {} and whole.page_scale >= LEGIBLE
+    assert draw(dqn, depth=whole.levels).folded == {} != draw(dqn, depth=whole.levels - 1).folded
+    inner = draw(dqn, scope="policy", depth=1)
+    assert (inner.folded, inner.levels) == ({"policy/network": 2}, 2)
+    assert draw(dqn, scope="policy", depth=2).folded == {}
 
 
 def test_parallel_edges_are_one_wire(dqn):

@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 
 from rlgraph.cli.command import command
 from rlgraph.cli.options import AgentOption, EnvOption, parsed_spec
-from rlgraph.cli.output import output
+from rlgraph.cli.output import Terminal, output
 from rlgraph.cli.training import agent_spec
 from rlgraph.core import SpecError
 
@@ -80,15 +80,17 @@ def graph(
     agent: AgentOption = None,
     env: EnvOption = None,
     scope: Annotated[str | None, typer.Option(help="Only this component, e.g. policy/network.")] = None,
-    depth: Annotated[int | None, typer.Option(help="Maximum depth of shown components.")] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="Maximum depth of shown components; default: what fits an A4 page.")
+    ] = None,
     method: Annotated[str | None, typer.Option(help="Only the components that this API method uses.")] = None,
     form: Annotated[Form, typer.Option("--format", help="Format of the output.")] = Form.TEXT,
     file: Annotated[
         Path | None, typer.Option(help="Write an .svg, .png, .dot, .mmd or .txt instead of printing.")
     ] = None,
 ) -> None:
-    """Draw the component graph of an agent, or a part of it."""
-    from rlgraph.draw import draw
+    """Draw the component graph of an agent, or a part of it; by default as deep as a page shows legibly."""
+    from rlgraph.draw import PAGE, draw
 
     drawing = draw(numpy_agent(agent, env, run).executor.built, scope=scope, depth=depth, method=method)
     if file is None:
@@ -96,6 +98,10 @@ def graph(
     else:
         drawing.save(file)
         output.notes.print(f"wrote {file}", markup=False, soft_wrap=True, highlight=False)
+    if depth is None and drawing.folded:
+        closed = ", ".join(f"{scope} ({number})" for scope, number in drawing.folded.items())
+        note = f"Folded, to fit {PAGE}: the components inside {closed}. --depth {drawing.levels} shows all."
+        Terminal(stderr=True, quiet=output.quiet).print(note, markup=False, soft_wrap=True, highlight=False)
 
 
 def is_run(place: str | Path) -> bool:

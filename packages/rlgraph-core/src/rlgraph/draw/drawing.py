@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +22,29 @@ from rlgraph.draw.raster import to_png
 from rlgraph.draw.scene import Scene
 from rlgraph.draw.scene_extraction import extract
 from rlgraph.draw.single_component import cut
-from rlgraph.draw.svg import to_svg
+from rlgraph.draw.svg import svg_size, to_svg
 from rlgraph.draw.text import to_mermaid, to_text
 
-#: The largest number of components shown if `depth` is not given.
-MANY = 40
+#: The page on which a drawing of the default depth fits, and its sides in pixels, upright or across.
+PAGE, PAGE_SIDES = "an A4 page at 300 dots per inch", (2480, 3508)
+#: Pixels per unit of a PNG; and the least at which a page is legible: letters of about 4 points.
+SCALE, LEGIBLE = 2.0, 1.4
 
 
 class Drawing:
-    """A laid-out component graph: `scene` has the content, `picture` the geometry."""
+    """A laid-out component graph.
 
-    def __init__(self, scene: Scene):
-        self.scene = scene
+    Attributes:
+        scene: its content.
+        folded: a component that is drawn closed -> the number of components inside it.
+        levels: the depth that draws everything.
+        on_a_page: whether a PNG is at most a page: the depth was chosen so that it is legible there.
+    """
+
+    def __init__(
+        self, scene: Scene, folded: Mapping[str, int] | None = None, levels: int = 1, on_a_page: bool = False
+    ):
+        self.scene, self.folded, self.levels, self.on_a_page = scene, folded or {}, levels, on_a_page
         self._picture: Picture | None = None
 
     @property
@@ -57,12 +70,20 @@ class Drawing:
         """The drawing in the DOT language, for Graphviz and compatible tools."""
         return to_dot(self.scene)
 
-    def png(self, path: str | Path, *, scale: float = 2.0) -> Path:
-        """Write a PNG of `scale` pixels per unit.
+    @property
+    def page_scale(self) -> float:
+        """The pixels per unit at which the drawing just fits on a page; sizes are rounded up to whole pixels."""
+        sizes = sorted(svg_size(self.scene, self.picture))
+        return min((side - 1) / size for side, size in zip(PAGE_SIDES, sizes, strict=True))
+
+    def png(self, path: str | Path, *, scale: float | None = None) -> Path:
+        """Write a PNG of `scale` pixels per unit; default: 2, or fewer if the depth is the default, to fit a page.
 
         Raises:
             RLGraphError: the ``draw`` extra is not installed.
         """
+        if scale is None:
+            scale = min(SCALE, self.page_scale) if self.on_a_page else SCALE
         data = to_png(self.svg(), scale)
         Path(path).write_bytes(data)
         return Path(path)
@@ -98,7 +119,7 @@ def draw(
             far is drawn, with the failing place marked.
         scope: only this component, e.g. ``policy/network``, with its inputs and outputs; default: all.
         depth: number of nesting levels shown: 1 shows the sub-components of the root (or of `scope`) closed, 2 also
-            their contents. Default: the most levels that show no more than a few dozen components.
+            their contents. Default: the most levels that are legible on an A4 page; `Drawing.folded` has the rest.
         method: only the parts that this API method of the root reaches; default: all methods in one drawing.
 
     Raises:
@@ -118,19 +139,38 @@ def draw(
         )
     alone = scope if scope != component_graph.root else None
     above = 0 if alone is None else alone.count("/") + 1
-    view = View(
+    whole = View(
         component_graph,
         known.values if known else None,
         built.devices if built else resolve_devices(component_graph),
         sorted(component_graph.methods) if method is None else [method],
-        above + (depth or _default_depth(component_graph, alone)),
+        len(component_graph.components),
         union=method is None,
         scope=alone,
         marked_nodes=failure.nodes & component_graph.nodes.keys() if failure else frozenset(),
         marked_scopes=failure.scopes if failure else frozenset(),
     )
+    inside = [s for s in whole.shown if alone is None or f"{s}/".startswith(f"{alone}/")]
+    levels = max(1, *(len(whole.ancestors(s)) - 1 - above for s in inside))
+    # Deeper drawings are larger: the last one that is legible on a page.
+    drawing = _drawing(replace(whole, depth=above + (depth or 1)), inside, levels, depth is None)
+    for deeper in range(2, levels + 1 if depth is None else 2):
+        larger = _drawing(replace(whole, depth=above + deeper), inside, levels, on_a_page=True)
+        if larger.page_scale < LEGIBLE:
+            break
+        drawing = larger
+    return drawing
+
+
+def _drawing(view: View, inside: Sequence[str], levels: int, on_a_page: bool) -> Drawing:
     scene = extract(view)
-    return Drawing(scene if alone is None else cut(scene, view, alone))
+    hidden = {
+        scope: sum(other.startswith(f"{scope}/") for other in inside)
+        for scope in inside
+        if scope in view.shown and scope not in view.opened
+    }
+    folded = {scope: number for scope, number in hidden.items() if number}
+    return Drawing(scene if view.scope is None else cut(scene, view, view.scope), folded, levels, on_a_page)
 
 
 def _subject(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None, Failure | None]:
@@ -157,11 +197,3 @@ def contracted_graph(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
     raise RLGraphError(
         f"expected a component graph, its build, a graph executor or a component to draw, given {graph!r}"
     )
-
-
-def _default_depth(graph: ComponentGraph, scope: str | None) -> int:
-    """The largest depth below `scope` at which no more than `MANY` components are shown."""
-    root = scope or graph.root
-    above = 0 if scope is None else scope.count("/") + 1
-    levels = sorted(0 if s == root else s.count("/") + 1 - above for s in graph.below(root))
-    return max(1, levels[-1] if len(levels) <= MANY else levels[MANY] - 1)

@@ -43,11 +43,8 @@ _LEGEND_LINE = 20.0
 def to_svg(scene: Scene, picture: Picture) -> str:
     """The SVG document of a laid-out scene."""
     methods, devices = method_colours(scene), device_colours(scene)
-    legend, rows = _legend(scene, picture)
-    width, height = (
-        _number(picture.width),
-        _number(picture.height + (_LEGEND_LINE * rows + 10 if rows else 0)),
-    )
+    legend, _ = _legend(scene, picture)
+    width, height = map(_number, svg_size(scene, picture))
     body = [
         *(line for box in picture.boxes for line in _box(box, methods, devices)),
         *(line for route in picture.routes for line in _route(route, methods)),
@@ -65,6 +62,12 @@ def to_svg(scene: Scene, picture: Picture) -> str:
             "</svg>\n",
         ]
     )
+
+
+def svg_size(scene: Scene, picture: Picture) -> tuple[float, float]:
+    """Width and height of the document, its legend included."""
+    _, rows = _legend(scene, picture)
+    return picture.width, picture.height + (_LEGEND_LINE * rows + 10 if rows else 0)
 
 
 # Boxes.
