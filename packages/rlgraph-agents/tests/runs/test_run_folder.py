@@ -13,12 +13,15 @@ from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
 from rlgraph.agents.specs import parse_spec
+from rlgraph.core import SpecError
 from rlgraph.draw import graph_definition
 from rlgraph.environments import environment_seed
+from rlgraph.runs import fork, resume, train
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.records import read_evaluations, read_metrics
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.runs.tuning import tune
 from rlgraph.workers import Evaluation, SingleThreadedWorker
 from rlgraph.workers.metrics import METRICS
 
@@ -229,3 +232,34 @@ def test_an_earlier_run_is_kept(tmp_path):
     folder.mkdir()
     keep_earlier_run(folder)  # no run: stays where it is
     assert folder.exists()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_run_that_cannot_begin_leaves_an_earlier_one(tmp_path, acting_run, undrawn, monkeypatch, before):
+    """A wrong callback, or whatever else fails before there is a `config.json`; a place without a run stays empty."""
+    run, origin = tmp_path / "run", tmp_path / "origin"
+    train(acting_run(), origin)
+    if before:
+        train(acting_run(seed=3), run)
+    there = run / "result.json", run / "config.json"
+    content = [file.read_bytes() for file in there if before]
+
+    def fail(self):
+        raise RuntimeError("no room")
+
+    for callbacks, error in (([3], SpecError), ([], RuntimeError)):
+        for begin in (
+            lambda: train(acting_run(), run, callbacks),
+            lambda: fork(origin, run, steps=80, callbacks=callbacks),
+        ):
+            with pytest.raises(error):
+                begin()
+            assert [file.read_bytes() for file in there if before] == content
+            assert sorted(each.name for each in tmp_path.iterdir()) == ["origin", *["run"] * before]
+        monkeypatch.setattr(RunFolder, "draw_graph", fail)
+    with pytest.raises(SpecError, match="callbacks: expected an object of a subclass"):
+        resume(origin, steps=80, callbacks=[3])
+    assert (origin / "result.json").exists()
+    with pytest.raises(SpecError, match="callbacks: expected"):
+        tune(acting_run(), tmp_path / "search", 1, space={"discount": [0.9]}, callbacks=[3])
+    assert not (tmp_path / "search").exists()

@@ -8,8 +8,9 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError, allow_network
-from rlgraph.runs import resume, train
+from rlgraph.runs import fork, resume, train
 from rlgraph.runs.configuration import check
+from rlgraph.runs.tuning import tune
 
 
 class StandIn:
@@ -65,10 +66,63 @@ def test_metrics_go_there_too(spec, tmp_path, undrawn, monkeypatch):
     assert not (tmp_path / "run" / "tensorboard").exists()
 
 
-def test_without_the_package(spec, tmp_path, undrawn, monkeypatch):
+def without_wandb(monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(SpecError, match=r"run\.logging\.wandb: .* needs wandb.*pip install"):
-        train(spec, tmp_path / "run")
+    return "needs wandb.*pip install"
+
+
+def without_login(monkeypatch):
+    wandb = StandIn()
+
+    def init(**_):
+        raise RuntimeError("api_key not configured")
+
+    wandb.init = init
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    return r"did not start \(api_key not configured\): log in with 'wandb login'"
+
+
+def content(folder):
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and file.name != ".lock"
+    }
+
+
+@pytest.mark.parametrize("prepare", [without_wandb, without_login])
+def test_a_run_that_cannot_be_logged_changes_nothing(spec, tmp_path, undrawn, monkeypatch, prepare):
+    """A finished run stays where it is, whatever was to follow it: a new one, its own rest, a fork."""
+    run, other, new = tmp_path / "run", tmp_path / "other", tmp_path / "new"
+    plain = {**spec, "logging": {"tensorboard": True}}
+    monkeypatch.setitem(sys.modules, "wandb", StandIn())
+    train(plain, run)
+    train(spec, other)
+    before, before_other = content(run), content(other)
+    match = r"logging\.wandb: .*" + prepare(monkeypatch)
+    agent = Agent.from_spec(spec["agent"], env="deterministic", backend="numpy")
+    for follow in (
+        lambda: train(spec, run),
+        lambda: train(spec, new),
+        lambda: agent.learn(40, folder=run, wandb={"mode": "offline"}),
+        lambda: resume(other, steps=60),
+        lambda: fork(run, other, ["logging.wandb={mode: offline}"], steps=60),
+        lambda: fork(run, new, ["logging.wandb={mode: offline}"], steps=60),
+    ):
+        with pytest.raises(SpecError, match=match):
+            follow()
+        assert content(run) == before and content(other) == before_other
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["other", "run"]
+
+
+def test_a_document_is_checked_for_the_package(spec, tmp_path, monkeypatch):
+    """By `check`, with the document's other faults; a search begins no trial that would fail."""
+    match = r"logging\.wandb: .*" + without_wandb(monkeypatch)
+    with pytest.raises(SpecError, match=match):
+        check(spec)
+    with pytest.raises(SpecError, match=match):
+        tune(spec, tmp_path / "search", 2, space={"discount": [0.9, 0.99]})
+    assert not (tmp_path / "search").exists()
 
 
 def test_it_is_imported_only_when_asked_for(spec, tmp_path, undrawn, monkeypatch):

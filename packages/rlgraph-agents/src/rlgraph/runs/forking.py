@@ -19,8 +19,7 @@ from rlgraph.runs.configuration import apply_overrides
 from rlgraph.runs.configuration_differences import differences
 from rlgraph.runs.records import NAMES
 from rlgraph.runs.resuming import agent_of, check_state, departures_from
-from rlgraph.runs.run_folder import keep_earlier_run
-from rlgraph.runs.run_lock import run_lock
+from rlgraph.runs.run_folder import new_run_in
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
 from rlgraph.runs.training import Run, RunSummary, complete
@@ -85,15 +84,11 @@ def fork(
         f"step {state.worker.done}: forked from {origin}: {', '.join(changes.values()) or 'nothing changed'}"
     )
     others = departures_from(state, config.get("versions") or {}, wanted)
-    with Run(
-        new, wanted, agent, _begun(state, [*state.departures, reason, *others]), forked_from=path
-    ) as rest:
-        earlier = keep_earlier_run(new)
-        new.mkdir(parents=True, exist_ok=True)
-        with run_lock(new):
-            for name in NAMES:
-                shutil.copyfile(origin / name, new / name)
-            return replace(rest.execute(callbacks), earlier_run=earlier)
+    begun = _begun(state, [*state.departures, reason, *others])
+    with Run(new, wanted, agent, callbacks, begun, forked_from=path) as rest, new_run_in(new) as earlier:
+        for name in NAMES:
+            shutil.copyfile(origin / name, new / name)
+        return replace(rest.execute(), earlier_run=earlier)
 
 
 def _changes(run: RunSpec, wanted: RunSpec, state: RunState) -> dict[str, str]:

@@ -99,13 +99,13 @@ def _resume(
         )
     agent = agent_of(wanted, config, found)
     if found is None:  # it ended before its first checkpoint
-        with Run(folder, wanted, agent) as run_again:
-            return run_again.follow() if run_again.is_of_another_learner else run_again.execute(callbacks)
+        with Run(folder, wanted, agent, callbacks) as run_again:
+            return run_again.follow() if run_again.is_of_another_learner else run_again.execute()
     path, state = found
     agent.load_model(path)
     departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted, run)]
-    with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
-        return rest.follow() if rest.is_of_another_learner else rest.execute(callbacks)
+    with Run(folder, wanted, agent, callbacks, state.model_copy(update={"departures": departures})) as rest:
+        return rest.follow() if rest.is_of_another_learner else rest.execute()
 
 
 def _with_steps(run: RunSpec, steps: Any) -> RunSpec:

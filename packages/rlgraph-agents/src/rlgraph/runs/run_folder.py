@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -103,16 +104,20 @@ class RunFolder(Callback):
         first_step = 0 if state is None else state.worker.timesteps
         self._scalars: list[Scalars] = []
         with ExitStack() as stack:
+            if spec.logging.wandb is not None:  # first, since it may fail: no file has been changed yet
+                config = spec.model_dump(mode="json")
+                self._scalars.append(WandbLog(spec.logging.wandb, folder, self.identity, config))
+                stack.callback(self._scalars[0].close)
             self._records = Records(folder, None if state is None else state.records)
             stack.callback(self._records.close)
-            for scalars in self._open_scalars(first_step if earlier else None):
-                stack.callback(scalars.close)
-                self._scalars.append(scalars)
-            self.write_config()
-            with storing(folder / RESULT):  # of a finished run that is extended now
-                (folder / RESULT).unlink(missing_ok=True)
+            if spec.logging.tensorboard:
+                self._scalars.append(EventFile(folder / "tensorboard", first_step if earlier else None))
+                stack.callback(self._scalars[-1].close)
             if state is None or not earlier:
                 self.draw_graph()
+            self.write_config()  # from here on there is a run in the folder
+            with storing(folder / RESULT):  # of a finished run that is extended now
+                (folder / RESULT).unlink(missing_ok=True)
             self._close_files = stack.pop_all().close
 
     def write_config(self) -> None:
@@ -257,14 +262,6 @@ class RunFolder(Callback):
         """Write ``result.json``."""
         write_result(self.folder, {**result, "records": self._records.sync().model_dump()})
 
-    def _open_scalars(self, first_step: int | None) -> Iterator[Scalars]:
-        logging = self.spec.logging
-        if logging.wandb is not None:
-            config = self.spec.model_dump(mode="json")
-            yield WandbLog(logging.wandb, self.folder, self.identity, config)
-        if logging.tensorboard:
-            yield EventFile(self.folder / "tensorboard", first_step)
-
     def _write(self, metrics: Mapping[str, float]) -> None:
         self._records.add_metrics(metrics)
         step = int(metrics["timesteps"])
@@ -296,6 +293,32 @@ def finished_steps(folder: Path) -> int | None:
     run, result = parse_spec(RunSpec, read_config(folder)["run"], "run"), read_result(folder)
     done = result is not None and result.outcome == "finished" and result.evaluation
     return run.steps if done else None
+
+
+@contextmanager
+def new_run_in(folder: Path) -> Iterator[Path | None]:
+    """Context in which a new run begins in a folder, and holds its lock; an earlier run there is moved.
+
+    If the run fails before its ``config.json`` is written, it leaves nothing, and the earlier run is moved back.
+
+    Yields:
+        The new place of the earlier run; None if there was no run.
+
+    Raises:
+        RunFolderError: another process trains there.
+    """
+    earlier = keep_earlier_run(folder)
+    is_mine = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with run_lock(folder):
+            yield earlier
+    except BaseException:
+        if is_mine and not (folder / CONFIG).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            if earlier is not None:
+                earlier.rename(folder)
+        raise
 
 
 def keep_earlier_run(folder: Path) -> Path | None:

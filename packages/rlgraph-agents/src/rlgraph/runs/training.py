@@ -22,13 +22,13 @@ from rlgraph.runs.errors import StorageError
 from rlgraph.runs.executors import PLACES, options_placed, worker_class
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_files import without
-from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
-from rlgraph.runs.run_lock import run_lock
+from rlgraph.runs.run_folder import RunFolder, new_run_in
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
 from rlgraph.runs.wandb_log import check_wandb
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.listeners import as_list
 from rlgraph.workers.offline import train_on_memory
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
@@ -143,13 +143,11 @@ def record(
 def _train_in(folder: str | Path, run: RunSpec, agent: Agent, callbacks: Sequence[Callback]) -> RunSummary:
     folder = Path(folder).absolute()  # an environment may change the working directory
     agent.learner.check_can_learn()
-    with Run(folder, run, agent) as begun:
+    with Run(folder, run, agent, callbacks) as begun:
         if begun.is_of_another_learner:
             return begun.follow()
-        earlier = keep_earlier_run(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        with run_lock(folder):
-            return replace(begun.execute(callbacks), earlier_run=earlier)
+        with new_run_in(folder) as earlier:
+            return replace(begun.execute(), earlier_run=earlier)
 
 
 def complete(spec: RunSpec | Mapping[str, Any]) -> RunSpec:
@@ -201,8 +199,12 @@ class Run:
         folder: the run folder; the caller holds its lock.
         spec: the description.
         agent: the agent.
+        callbacks: additional callbacks.
         state: state in the checkpoint that the run resumes from; None: a new run.
         forked_from: that checkpoint, where it is of another run.
+
+    Raises:
+        SpecError, InputError, PluginError: something is wrong or not installed; nothing was written.
     """
 
     def __init__(
@@ -210,11 +212,12 @@ class Run:
         folder: Path,
         spec: RunSpec,
         agent: Agent,
+        callbacks: Sequence[Callback],
         state: RunState | None = None,
         forked_from: Path | None = None,
     ):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
-        self.forked_from = forked_from
+        self.forked_from, self.callbacks = forked_from, as_list(callbacks)
         check_wandb(spec.logging.wandb)
         if spec.data.file is not None:
             self._take_in(spec.data.file)
@@ -268,7 +271,7 @@ class Run:
         self.worker.continue_at(0 if self.state is None else self.state.worker.done)
         return RunSummary(self.path, self.worker.execute_timesteps(self.spec.steps), None)
 
-    def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
+    def execute(self) -> RunSummary:
         """Train, and evaluate the policy that the run ends with."""
         with RunFolder(self.path, self.spec, self.agent, self.state, self.forked_from) as self.folder:
             if self.state is not None:
@@ -288,7 +291,7 @@ class Run:
                 self.agent.flush_buffers()
                 self.folder.store_checkpoint(self.worker)
             with options_placed(self._options):
-                result = self._train([self.folder, *callbacks])
+                result = self._train([self.folder, *self.callbacks])
             final = None
             if not result.interrupted:
                 try:

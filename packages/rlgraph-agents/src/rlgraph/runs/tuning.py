@@ -24,6 +24,7 @@ from rlgraph.runs.run_files import digest, replace_file, replace_json
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
+from rlgraph.workers.listeners import as_list
 
 if TYPE_CHECKING:
     import optuna
@@ -104,7 +105,7 @@ def tune(
     optuna = import_extra("optuna", "a search", "tune")
     trials, seeds = check_whole(trials, "trials", least=1), check_whole(seeds, "seeds", least=1)
     document = read_document(document)
-    run = check(document)
+    run, callbacks = check(document), as_list(callbacks)
     if document.get("evaluation", {}).get("policy") == "best":
         raise SpecError(
             "expected 'last', given 'best': the last policy is the score of a trial, and a best one would be chosen by "

@@ -6,17 +6,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rlgraph.core import SpecError
 from rlgraph.core.specs.connections import check_network
 from rlgraph.environments.extras import import_extra
 from rlgraph.runs.run_spec import WandbSpec
 
 
 def check_wandb(spec: WandbSpec | None) -> None:
-    """Raise `SpecError` if the user has not allowed a document to send the run elsewhere."""
-    if spec is not None and spec.mode == "online":
+    """Raise `SpecError` if the user has not allowed a document to send the run elsewhere, or wandb is missing."""
+    if spec is None:
+        return
+    if spec.mode == "online":
         check_network(
             "logging.wandb", why="sends the run to Weights & Biases, which 'mode: offline' does not"
         )
+    _wandb()
+
+
+def _wandb() -> Any:
+    return import_extra("wandb", "logging to Weights & Biases", "logging.wandb")
 
 
 class WandbLog:
@@ -29,23 +37,29 @@ class WandbLog:
         config: the configuration to log.
 
     Raises:
-        SpecError: the package ``wandb`` is not installed.
+        SpecError: the package ``wandb`` is not installed, or does not start, such as without a login.
     """
 
     def __init__(self, spec: WandbSpec, folder: Path, identity: str, config: Mapping[str, Any]):
-        wandb = import_extra("wandb", "logging to Weights & Biases", "run.logging.wandb")
-        self._run = wandb.init(
-            project=spec.project,
-            entity=spec.entity,
-            name=spec.name or folder.name,
-            group=spec.group,
-            tags=spec.tags,
-            mode=spec.mode,
-            dir=str(folder),
-            id=identity,
-            resume="allow",
-            config=dict(config),
-        )
+        wandb = _wandb()
+        try:
+            self._run = wandb.init(
+                project=spec.project,
+                entity=spec.entity,
+                name=spec.name or folder.name,
+                group=spec.group,
+                tags=spec.tags,
+                mode=spec.mode,
+                dir=str(folder),
+                id=identity,
+                resume="allow",
+                config=dict(config),
+            )
+        except Exception as error:  # of many kinds: no login, no connection, a wrong entity
+            raise SpecError(
+                f"Weights & Biases did not start ({error}): log in with 'wandb login', or give mode: offline",
+                path="logging.wandb",
+            ) from error
 
     def add_scalars(self, step: int, scalars: Mapping[str, float]) -> None:
         """Log one value per name at `step`."""
