@@ -249,11 +249,11 @@ def test_a_run_that_cannot_begin_leaves_an_earlier_one(tmp_path, acting_run, und
 
     for callbacks, error in (([3], SpecError), ([], RuntimeError)):
         for begin in (
-            lambda: train(acting_run(), run, callbacks),
-            lambda: fork(origin, run, steps=80, callbacks=callbacks),
+            lambda given: train(acting_run(), run, given),
+            lambda given: fork(origin, run, steps=80, callbacks=given),
         ):
             with pytest.raises(error):
-                begin()
+                begin(callbacks)
             assert [file.read_bytes() for file in there if before] == content
             assert sorted(each.name for each in tmp_path.iterdir()) == ["origin", *["run"] * before]
         monkeypatch.setattr(RunFolder, "draw_graph", fail)
