@@ -135,7 +135,7 @@ def test_versions_of_what_is_not_installed_are_left_out(monkeypatch):
 def test_metrics(folder):
     with (folder.folder / "metrics.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert tuple(rows[0]) == tuple(METRICS)
+    assert tuple(rows[0]) == (*METRICS, "gradient_norm")
     filled = [{name: float(value) for name, value in row.items() if value} for row in rows]
     assert filled == [
         {"timesteps": 10, "episodes": 2, "updates": 1, "loss": 0.5, "epsilon": 1},

@@ -7,6 +7,10 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from rlgraph.agents.dqn import DQN
+from rlgraph.agents.ppo import PPO
+from rlgraph.agents.random import Random
+from rlgraph.agents.sac import SAC
 from rlgraph.spaces import IntBox
 from rlgraph.workers import Callback, Evaluation, LiveProgress
 
@@ -16,8 +20,10 @@ def console():
     return Console(file=StringIO(), width=120, force_terminal=False)
 
 
-def worker_at(step, details=()):
-    return SimpleNamespace(timesteps_of_run=step, details=lambda metrics: details)
+def worker_at(step, details=(), live_metrics=DQN.live_metrics):
+    graph = SimpleNamespace(algorithm=SimpleNamespace(live_metrics=live_metrics))
+    agent = SimpleNamespace(learner=SimpleNamespace(graph=graph))
+    return SimpleNamespace(timesteps_of_run=step, details=lambda metrics: details, agent=agent)
 
 
 def test_progress(console):
@@ -36,7 +42,20 @@ def test_progress(console):
     assert "return 21.2" in written
     assert "4,321 steps/s" in written
     assert "loss nan" in written
-    assert "epsilon 0.50" in written
+    assert "epsilon 0.5" in written
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "shown"),
+    [(PPO, "loss 0.25 entropy 0.69 kl 0.012"), (SAC, "critic_loss 1.5 alpha 0.2"), (Random, "")],
+)
+def test_the_algorithm_says_what_is_shown(console, algorithm, shown):
+    progress, worker = LiveProgress(console), worker_at(10, live_metrics=algorithm.live_metrics)
+    progress.on_start(worker, 10)
+    numbers = {"entropy": 0.6931, "kl": 0.0123, "critic_loss": 1.5, "alpha": 0.2, "epsilon": 0.1}
+    progress.on_report(worker, {"loss": 0.25, "steps_per_second": 7.0, **numbers})
+    progress.on_end(worker)
+    assert console.file.getvalue().splitlines()[-1].rstrip().endswith(f"7 steps/s {shown}".rstrip())
 
 
 def test_details_are_below_the_line(console):

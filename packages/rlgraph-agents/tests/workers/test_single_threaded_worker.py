@@ -244,6 +244,10 @@ def test_order_of_events(agent):
     ]
 
 
+#: What an agent with a memory, one learning rate and random actions knows before the first update.
+KNOWN = ("epsilon", "learning_rate", "replay_size", "steps_per_second", "seconds")
+
+
 def test_reported_numbers(agent):
     log = Log()
     agent.learn(8, callbacks=[log], report_interval=4)
@@ -253,14 +257,14 @@ def test_reported_numbers(agent):
     assert second["timesteps"] == 8.0
     assert second["episodes"] == second["updates"] == 2.0
     for metrics in (first, second):
-        assert set(metrics) == {*expected, "loss", "epsilon", "steps_per_second", "seconds"}
+        assert set(metrics) == {*expected, *KNOWN, "loss", "updates_per_second"}
         assert metrics["steps_per_second"] > 0
         assert metrics["loss"] > 0
 
 
 def test_the_reported_loss_is_the_mean_of_the_interval(agent, monkeypatch):
     losses = iter([1.0, 2.0, 6.0, 4.0])
-    monkeypatch.setattr(agent.learner, "_next", lambda: {"loss": next(losses)})
+    monkeypatch.setattr(agent.learner, "_next", lambda: agent.learner._updated({"loss": next(losses)}))
     log = Log()
     agent.learn(18, callbacks=log, report_interval=6)
     # Updates after steps 4 | 8, 12 | 16.
@@ -270,9 +274,7 @@ def test_the_reported_loss_is_the_mean_of_the_interval(agent, monkeypatch):
 def test_nothing_is_reported_that_is_not_known(agent):
     log = Log()
     agent.learn(2, callbacks=log, report_interval=1)
-    assert [set(metrics) for metrics in log.metrics] == [
-        {"timesteps", "episodes", "updates", "epsilon", "steps_per_second", "seconds"}
-    ] * 2
+    assert [set(metrics) for metrics in log.metrics] == [{"timesteps", "episodes", "updates", *KNOWN}] * 2
 
 
 def test_several_callbacks_are_told_in_turn(agent):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import SHARED, network_for, policy_and_value_function
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
+from rlgraph.agents.metric import Metric, usual
 from rlgraph.components import GeneralizedAdvantageEstimation, Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
@@ -33,6 +34,10 @@ class ActorCritic(Algorithm):
     """
 
     experience = Rollouts.of("discount")
+    metrics: Mapping[str, Metric] = usual(
+        "policy_loss", "value_loss", "entropy", "explained_variance", "gradient_norm"
+    )
+    live_metrics: Sequence[str] = ("loss", "entropy")
     default_optimizer: ClassVar[str] = "adam"
     search_space: ClassVar[Mapping[str, Any]] = {
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
@@ -67,6 +72,8 @@ class ActorCritic(Algorithm):
         self.intrinsic = IntrinsicRewards.for_agent(
             intrinsic_reward, network_for(state_space, of_values), action_space, gae_lambda, self.optimizer
         )
+        if self.intrinsic is not None:
+            self.metrics = {**self.metrics, **self.intrinsic.metrics}
         parts = (self.policy, self.value_function, self.gae, self.optimizer, self.intrinsic)
         super().__init__(*filter(None, dict.fromkeys(parts)), scope=scope)  # the first two may be one
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from rlgraph.agents.experience.experience import ExperienceKind
+from rlgraph.agents.metric import Metric
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict, Space
@@ -43,6 +44,9 @@ class Algorithm(Component):
             policy, 4 for critics, whose gradients optimizers square. Bounds that leave it infinite are refused.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
+        metrics: name of a number that `update` returns -> what it is, for the glossary and the columns of a run; it has
+            no need to name ``loss``. What is missing here is recorded all the same.
+        live_metrics: the metrics that the live view of a run shows, the most important ones first.
         search_space: where `rlgraph.runs.tuning.tune` searches: path of an option -> a list of choices, or a range, a
             mapping with ``low``, ``high``, and ``log`` or ``step``.
     """
@@ -56,6 +60,8 @@ class Algorithm(Component):
     action_values: str = ""
     action_power: ClassVar[int] = 1
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    metrics: Mapping[str, Metric] = {}
+    live_metrics: Sequence[str] = ("loss", "epsilon", "noise_scale")
     search_space: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod

@@ -12,6 +12,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import network_for
 from rlgraph.agents.experience.demonstrations import Demonstrations
+from rlgraph.agents.metric import Metric, usual
 from rlgraph.components import NegativeLogLikelihoodLoss, Optimizer, Policy
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
@@ -30,6 +31,7 @@ class BehaviourCloning(Algorithm):
     """
 
     experience = Demonstrations.of(memory_spec={"capacity": 10**5})
+    metrics: Mapping[str, Metric] = usual("gradient_norm")
     search_space: ClassVar[Mapping[str, Any]] = {
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
         "update_spec.batch_size": [32, 64, 128, 256],

@@ -10,6 +10,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import policy_and_value_function
 from rlgraph.agents.experience.fragments import Fragments
+from rlgraph.agents.metric import Metric, usual
 from rlgraph.components import IMPALALoss, Optimizer
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
@@ -40,6 +41,10 @@ class IMPALA(Algorithm):
         "weight_entropy": {"low": 1e-6, "high": 0.1, "log": True},
     }
     executor = "impala"
+    metrics: Mapping[str, Metric] = usual(
+        "policy_loss", "value_loss", "entropy", "explained_variance", "gradient_norm"
+    )
+    live_metrics = ("loss", "entropy")
     #: The behaviour policy's log-probability of the action.
     remembers = MappingProxyType({"log_likelihood": FloatBox()})
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
+from rlgraph.agents.metric import Metric
 from rlgraph.components import (
     GeneralizedAdvantageEstimation,
     IntrinsicCuriosityModule,
@@ -43,6 +44,12 @@ class IntrinsicRewards(Component):
     Raises:
         SpecError: a number out of its range, a recurrent network, or an invalid spec.
     """
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "intrinsic_reward": Metric("Mean reward for exploration of a step, before scaling.", "reward"),
+        "predictor_loss": Metric("The loss of the module that gives rewards for exploration.", "loss"),
+        "intrinsic_value_loss": Metric("The loss of the value function of these rewards.", "loss"),
+    }
 
     def __init__(
         self,

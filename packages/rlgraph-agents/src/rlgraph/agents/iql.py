@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.default_network import policy_and_value_networks
+from rlgraph.agents.metric import Metric, usual
 from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import IQLLoss, Policy, ValueFunction
 from rlgraph.core import rlgraph_api
@@ -29,6 +30,8 @@ class IQL(OffPolicyActorCritic):
         optimizer_spec: of policy, critics and value function, which have one optimizer each; default: Adam.
     """
 
+    metrics: Mapping[str, Metric] = {**OffPolicyActorCritic.metrics, **usual("value_loss")}
+    live_metrics = ("critic_loss", "actor_loss")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,
         "expectile": [0.5, 0.7, 0.9],

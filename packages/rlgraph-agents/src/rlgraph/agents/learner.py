@@ -18,6 +18,8 @@ from rlgraph.agents.experience.messages import pack_message, unpack_message
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.group import COMPARED_EVERY, Group
 from rlgraph.agents.statistics import Statistics
+from rlgraph.agents.update_numbers import UpdateNumbers
+from rlgraph.components import Optimizer
 from rlgraph.core import (
     AssemblyError,
     Collective,
@@ -95,6 +97,8 @@ class Learner:
         self._sent_weights: dict[str, np.ndarray] | None = None
         #: Updates done: the version of the weights.
         self.version = 0
+        #: What they returned since the last report.
+        self.numbers = UpdateNumbers()
         #: Environment steps learned from or inserted.
         self.steps = 0
         #: Updates that no step made due.
@@ -406,12 +410,27 @@ class Learner:
                     f"{self.steps}) is {value}: lower optimizer_spec.learning_rate, set clip_grad_norm, or look for "
                     "rewards and states that are very large"
                 )
+        self.numbers.add(metrics)
         if self.statistics is not None:
             self.statistics.publish(self.executor)
         self.version += 1
         if self.group is not None and self.version % COMPARED_EVERY == 0:
             self.compare_weights()
         return metrics
+
+    def take_numbers(self) -> dict[str, float]:
+        """For a report: the means of what updates returned since the last call, the learning rate, the replay's size.
+
+        Optimizers with different rates have one each, as ``learning_rate/scope``.
+        """
+        parts, progress = self.graph.algorithm.sub_components.values(), float(self.progress)
+        rates = {x.scope: x.learning_rate.value(progress) for x in parts if isinstance(x, Optimizer)}
+        numbers = {f"learning_rate/{scope}": rate for scope, rate in rates.items()}
+        if len({*rates.values()}) == 1:
+            numbers = {"learning_rate": next(iter(rates.values()))}
+        if self.graph.memory is not None and self.keeps_memory:
+            numbers["replay_size"] = float(self.executor.execute("get_memory_size"))
+        return {**numbers, **self.numbers.take()}
 
     def compare_weights(self) -> None:
         """Find out whether the learners of the group have the same weights.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import critic_networks
 from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.metric import Metric, usual
 from rlgraph.agents.random_actions import RandomActions
 from rlgraph.components import Optimizer, SACValueNetwork, Target
 from rlgraph.components.common.argument_checks import check_flag
@@ -29,6 +30,7 @@ class OffPolicyActorCritic(Algorithm):
         "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
         "update_spec.batch_size": [64, 128, 256, 512],
     }
+    metrics: Mapping[str, Metric] = usual("actor_loss", "critic_loss")
     action_power = 4
     loss: Any
     #: What draws the actions before the first update; None: the policy.

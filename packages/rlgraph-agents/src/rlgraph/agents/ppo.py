@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from rlgraph.agents.actor_critic import ActorCritic
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.metric import Metric
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.core import SpecError, rlgraph_api
@@ -30,6 +31,13 @@ class PPO(ActorCritic):
     """
 
     experience = Rollouts.of("discount")
+    metrics: Mapping[str, Metric] = {
+        **ActorCritic.metrics,
+        "kl": Metric("Estimated divergence of the new policy from the one that acted.", "nats"),
+        "clip_fraction": Metric("Share of steps whose probability ratio was clipped.", "share"),
+        "num_updates": Metric("Minibatches that an update learned from.", "minibatches"),
+    }
+    live_metrics = ("loss", "entropy", "kl")
     search_space: ClassVar[Mapping[str, Any]] = {
         **ActorCritic.search_space,
         "num_epochs": [1, 4, 10, 20],

@@ -15,6 +15,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import network_for
 from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.metric import Metric, usual
 from rlgraph.components import DuelingPolicy, Exploration, Optimizer, QPolicy, Target
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.policies.return_distributions import ReturnDistribution
@@ -52,6 +53,7 @@ class QLearning(Algorithm):
         "update_spec.batch_size": [16, 32, 64, 128, 256],
         "sync_interval": [1, 10, 100, 500, 1000, 5000],
     }
+    metrics: Mapping[str, Metric] = usual("gradient_norm")
     name: ClassVar[str] = "dqn"
     make_loss: Callable[..., Any]
     returns: ReturnDistribution | None = None

@@ -20,6 +20,7 @@ class Random(Algorithm):
     """
 
     experience = Nothing.of()
+    live_metrics = ()
     action_power = 0
 
     def __init__(self, state_space: Space, action_space: Space):

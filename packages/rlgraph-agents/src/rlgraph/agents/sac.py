@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.action_checks import check_bounded_floats
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.default_network import policy_and_value_networks
+from rlgraph.agents.metric import Metric, usual
 from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import (
     EntropyTemperature,
@@ -34,6 +35,13 @@ class SAC(OffPolicyActorCritic):
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
+    metrics: Mapping[str, Metric] = {
+        **OffPolicyActorCritic.metrics,
+        **usual("entropy"),
+        "alpha": Metric("Temperature: the weight of the entropy.", "return per nat"),
+        "alpha_loss": Metric("The loss of the temperature.", "loss"),
+    }
+    live_metrics = ("critic_loss", "alpha")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,
         "tau": [0.005, 0.01, 0.02, 0.05],

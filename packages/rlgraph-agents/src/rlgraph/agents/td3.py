@@ -37,6 +37,7 @@ class TD3(OffPolicyActorCritic):
         optimizer_spec: of policy and critics, which have one optimizer each; default: Adam.
     """
 
+    live_metrics = ("critic_loss", "actor_loss")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,
         "tau": [0.005, 0.01, 0.02, 0.05],

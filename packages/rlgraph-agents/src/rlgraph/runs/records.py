@@ -7,16 +7,16 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from math import isfinite
 from pathlib import Path
 from typing import Any, AnyStr, TypeVar
 
 from rlgraph.core.checkpoint.strict_json import LIMIT
 from rlgraph.runs.errors import RunFolderError
-from rlgraph.runs.run_files import open_to_read, open_to_write, parse, storing
+from rlgraph.runs.run_files import open_to_read, open_to_write, parse, replace_file, storing
 from rlgraph.runs.run_state import EvaluationState, RecordPrefix, RecordPrefixes
 from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.metrics import METRICS
@@ -70,6 +70,18 @@ class RecordFile:
             os.fsync(self._handle.fileno())
         return RecordPrefix(size=self._size, sha256=self._sha256.hexdigest())
 
+    def replace(self, content: bytes) -> None:
+        """Give the file other content, all at once.
+
+        Raises:
+            StorageError: it cannot be written; the old content remains.
+        """
+        replace_file(self.file, content)
+        self._handle.close()
+        self._handle = os.fdopen(open_to_write(self.file), "r+b", buffering=0)
+        self._size, self._sha256 = len(content), hashlib.sha256(content)
+        self._cut()
+
     def close(self) -> None:
         self._handle.close()
 
@@ -81,27 +93,31 @@ class RecordFile:
 class Records:
     """``metrics.csv`` and ``metrics.jsonl``: reports and evaluations; ``episodes.csv``; ``evaluations.jsonl``.
 
+    The first row with a metric that ``metrics.csv`` has no column for adds one: the file is written again, from the
+    rows of ``metrics.jsonl``.
+
     Args:
         folder: the run folder.
         prefixes: the parts to keep, from `sync`; the rest is truncated. None: new files.
+        columns: of new files, after those of every run.
 
     Raises:
         RunFolderError: a file does not begin with its prefix.
         StorageError: a file cannot be opened.
     """
 
-    def __init__(self, folder: Path, prefixes: RecordPrefixes | None = None):
+    def __init__(self, folder: Path, prefixes: RecordPrefixes | None = None, columns: Iterable[str] = ()):
+        self.folder = folder
         self._files: dict[str, RecordFile] = {}
         kept: dict[str, tuple[int, Any]] = {name: (0, hashlib.sha256()) for name in NAMES}
         if prefixes is not None:  # check all before truncating any
-            found = {name: _prefix_of(prefixes, name) for name in NAMES}
-            kept = {name: (each.size, check_prefix(folder / name, each)) for name, each in found.items()}
+            kept = {name: _kept(folder, name, prefixes) for name in reversed(NAMES)}
         with ExitStack() as stack:
             for name in NAMES:
                 self._files[name] = RecordFile(folder / name, *kept[name])
                 stack.callback(self._files[name].close)
-            columns = tuple(METRICS) if prefixes is None else _columns(folder / METRICS_CSV)
-            self._metrics = csv.DictWriter(self._files[METRICS_CSV], columns, extrasaction="ignore")
+            names = [*METRICS, *columns] if prefixes is None else _columns(folder / METRICS_CSV)
+            self._metrics = csv.DictWriter(self._files[METRICS_CSV], list(dict.fromkeys(names)))
             self._episodes = csv.writer(self._files[EPISODES])
             if prefixes is None:
                 self._metrics.writeheader()
@@ -118,6 +134,10 @@ class Records:
             numbers = {
                 name: number if isfinite(number) else math.nan for name, number in _metrics(metrics).items()
             }
+        if more := numbers.keys() - set(self._metrics.fieldnames):
+            columns = [*self._metrics.fieldnames, *(name for name in numbers if name in more)]
+            self._files[METRICS_CSV].replace(_as_csv(columns, read_metrics(self.folder)))
+            self._metrics.fieldnames = columns
         self._metrics.writerow(numbers)
         self._add_json(METRICS_JSONL, numbers)
 
@@ -179,6 +199,38 @@ def check_prefix(file: Path, prefix: RecordPrefix) -> Any:
         f"{file} was changed since the run wrote it: {reason}. Restore it from a copy; or move the newest checkpoints "
         "away, and the run is resumed from an older one"
     )
+
+
+def _kept(folder: Path, name: str, prefixes: RecordPrefixes) -> tuple[int, Any]:
+    """Size and SHA-256 object of the part of a record file that belongs to a checkpoint; raises as `check_prefix`."""
+    if name == METRICS_CSV and (content := _widened(folder, prefixes.metrics_jsonl.size)):
+        return len(content), hashlib.sha256(content)
+    prefix = _prefix_of(prefixes, name)
+    return prefix.size, check_prefix(folder / name, prefix)
+
+
+def _widened(folder: Path, size: int) -> bytes | None:
+    """The part of ``metrics.csv`` with the rows of the first `size` bytes of ``metrics.jsonl``; None: it is not there.
+
+    The file may have got columns since the checkpoint, whose checksum is then that of another one.
+    """
+    try:
+        with open_to_read(folder / METRICS_JSONL) as handle:
+            rows = [_metrics(json.loads(line)) for line in handle.read(size).splitlines()]
+        content = _as_csv(_columns(folder / METRICS_CSV), rows)
+        with open_to_read(folder / METRICS_CSV) as handle:
+            return content if handle.read(len(content)) == content else None
+    except (RunFolderError, ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, float]]) -> bytes:
+    """The content of ``metrics.csv``."""
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
 
 
 def check_records(folder: Path, prefixes: RecordPrefixes, *names: str) -> None:

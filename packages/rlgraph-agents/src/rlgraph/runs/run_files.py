@@ -81,7 +81,7 @@ def check_no_link(folder: Path) -> None:
         )
 
 
-def replace_file(file: Path, text: str) -> None:
+def replace_file(file: Path, content: str | bytes) -> None:
     """Write a file atomically: it has the old or the new content whenever the process ends.
 
     Raises:
@@ -91,8 +91,8 @@ def replace_file(file: Path, text: str) -> None:
     with storing(file):
         aside.unlink(missing_ok=True)
         try:
-            with aside.open("x", encoding="utf-8") as handle:
-                handle.write(text)
+            with aside.open("xb") as handle:
+                handle.write(content.encode() if isinstance(content, str) else content)
             aside.replace(file)
         except OSError:
             aside.unlink(missing_ok=True)

@@ -108,7 +108,8 @@ class RunFolder(Callback):
                 config = spec.model_dump(mode="json")
                 self._scalars.append(WandbLog(spec.logging.wandb, folder, self.identity, config))
                 stack.callback(self._scalars[0].close)
-            self._records = Records(folder, None if state is None else state.records)
+            columns = agent.learner.graph.algorithm.metrics
+            self._records = Records(folder, None if state is None else state.records, columns)
             stack.callback(self._records.close)
             if spec.logging.tensorboard:
                 self._scalars.append(EventFile(folder / "tensorboard", first_step if earlier else None))

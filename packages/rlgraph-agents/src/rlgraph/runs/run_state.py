@@ -42,11 +42,14 @@ class EvaluationState(Spec):
 
 
 class ReportState(Spec):
-    """Sums since the last report."""
+    """Sums since the last report; version 0.2 had `loss` and `updates` in place of the `numbers` of updates."""
 
-    loss: FiniteFloat
-    updates: Count
     reported: Count
+    numbers: dict[str, Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]] = Field(
+        default_factory=dict
+    )
+    loss: FiniteFloat = 0.0
+    updates: Count = 0
 
 
 class RunningEpisodes(Spec):

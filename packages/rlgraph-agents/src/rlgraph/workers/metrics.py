@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from rlgraph.agents.metric import Metric as Metric
 from rlgraph.core.errors import InputError, SpecError, nearest
-
-
-@dataclass(frozen=True)
-class Metric:
-    """The meaning of a metric.
-
-    Attributes:
-        description: one sentence.
-        unit: the unit of its values.
-    """
-
-    description: str
-    unit: str
-
 
 _STEPS, _EPISODES, _RETURN = "steps", "episodes", "return"
 
@@ -33,7 +19,8 @@ METRICS: dict[str, Metric] = {
     "loss": Metric("Mean loss of the updates since the last report.", "loss"),
     "epsilon": Metric("Probability of a random action.", "probability"),
     "noise_scale": Metric("Scale of the noise on action values.", "action value"),
-    "learning_rate": Metric("Learning rate of the optimizer.", "1"),
+    "learning_rate": Metric("Learning rate of the optimizer now.", "1"),
+    "replay_size": Metric("Records in the replay memory.", "records"),
     "evaluation_return": Metric("Mean return of the greedy episodes of an evaluation.", _RETURN),
     "evaluation_return_std": Metric("Standard deviation of these returns.", _RETURN),
     "evaluation_length": Metric("Mean length of these episodes.", _STEPS),
@@ -51,6 +38,7 @@ METRICS: dict[str, Metric] = {
     "steps_per_second": Metric(
         "Speed since the last report, without evaluations and checkpoints.", "steps/s"
     ),
+    "updates_per_second": Metric("Updates since the last report, in the same time.", "updates/s"),
     "seconds": Metric("Time of training so far, without evaluations and checkpoints.", "s"),
 }
 
@@ -58,7 +46,7 @@ METRICS: dict[str, Metric] = {
 _OF_EVERY_WORKER = tuple(METRICS)
 
 #: Metrics of time, which differ between runs that are equal otherwise.
-TIMES = ("learner_wait", "slowest_learner", "steps_per_second", "seconds")
+TIMES = ("learner_wait", "slowest_learner", "steps_per_second", "updates_per_second", "seconds")
 
 
 def define_metric(name: str, description: str, unit: str) -> None:

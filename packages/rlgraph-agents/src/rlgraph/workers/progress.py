@@ -31,7 +31,7 @@ WIDE = 110
 
 
 class LiveProgress(Callback):
-    """Shows return, speed, loss, epsilon or entropy, and the remaining time; prints a line per evaluation.
+    """Shows return, speed, the algorithm's `live_metrics` and the remaining time; prints a line per evaluation.
 
     Executors add lines about their actors.
 
@@ -65,19 +65,16 @@ class LiveProgress(Callback):
             completed=done,
             mean_return=nothing,
             steps_per_second=nothing,
-            loss=nothing,
-            exploration="",
+            numbers=_shown(worker, {}),
         )
         if timesteps:
             self._progress.start()
 
     def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
         assert self._task is not None
-        shown = ("mean_return", "steps_per_second", "loss")
+        shown = ("mean_return", "steps_per_second")
         fields: dict[str, Any] = {name: metrics[name] for name in shown if name in metrics}
-        for name in ("entropy", "epsilon"):
-            if name in metrics:
-                fields["exploration"] = f"{name} {metrics[name]:.2f}"
+        fields["numbers"] = _shown(worker, metrics)
         self._progress.details = worker.details(metrics)
         self._progress.update(self._task, completed=worker.timesteps_of_run, **fields)
 
@@ -93,6 +90,13 @@ class LiveProgress(Callback):
         self._status.start()
 
 
+def _shown(worker: Worker, metrics: Mapping[str, float]) -> str:
+    """The algorithm's own metrics; the first one even while it is unknown."""
+    names = worker.agent.learner.graph.algorithm.live_metrics
+    values = {**dict.fromkeys(names[:1], float("nan")), **metrics}
+    return " ".join(f"{name} {values[name]:.2g}" for name in names if name in values)
+
+
 def _columns(width: int) -> list[ProgressColumn]:
     """Most important first, since long lines are cut at the end; usually they fit into 80 characters."""
     bar = [BarColumn(bar_width=24)] if width >= WIDE else []
@@ -102,6 +106,5 @@ def _columns(width: int) -> list[ProgressColumn]:
         *bar,
         TextColumn("return [cyan]{task.fields[mean_return]:.1f}[/]"),
         TextColumn("{task.fields[steps_per_second]:,.0f} steps/s"),
-        TextColumn("loss {task.fields[loss]:.2g}"),
-        TextColumn("{task.fields[exploration]}"),
+        TextColumn("{task.fields[numbers]}", markup=False),
     ]

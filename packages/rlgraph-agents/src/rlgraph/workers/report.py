@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlgraph.core import InputError
 from rlgraph.workers.metrics import check_metrics
 
 if TYPE_CHECKING:
@@ -22,16 +23,12 @@ class Report:
 
     def __init__(self, worker: Worker):
         self._worker = worker
-        self._loss, self._updates = 0.0, 0
-        self._reported, self._done, self._seconds = 0, 0, 0.0
+        self._reported, self._done, self._updates, self._seconds = 0, 0, 0, 0.0
+        worker.agent.learner.numbers.take()  # of updates before the run
 
     def begin(self, done: int, seconds: float) -> None:
         """Begin, or resume, after `done` steps and `seconds`."""
-        self._done, self._seconds = done, seconds
-
-    def add_update(self, results: Mapping[str, Any]) -> None:
-        self._loss += results["loss"]
-        self._updates += 1
+        self._done, self._seconds, self._updates = done, seconds, self._worker.agent.updates
 
     def is_new(self, done: int) -> bool:
         """Whether there are steps that were not reported."""
@@ -41,20 +38,21 @@ class Report:
         """The metrics since the last report.
 
         Raises:
-            InputError: the agent names a metric that is not in the glossary.
+            InputError: agent or worker name a metric that is not in the glossary, or an update returns a number by the
+                name of another metric.
         """
         worker, seconds = self._worker, self._worker.seconds
+        agent, passed = worker.agent, max(seconds - self._seconds, 1e-9)
         metrics = {
             "timesteps": float(worker.timesteps),
             "episodes": float(len(worker.returns)),
-            "updates": float(worker.agent.updates),
-            "steps_per_second": (done - self._done) / max(seconds - self._seconds, 1e-9),
+            "updates": float(agent.updates),
+            "steps_per_second": (done - self._done) / passed,
             "seconds": seconds,
-            **worker.agent.metrics(),
             **worker.metrics(),
         }
-        if self._updates:
-            metrics["loss"] = self._loss / self._updates
+        if agent.updates:
+            metrics["updates_per_second"] = (agent.updates - self._updates) / passed
         if worker.recent_returns:
             metrics["mean_return"] = float(np.mean(worker.recent_returns))
             metrics["mean_length"] = float(np.mean(worker.recent_lengths))
@@ -63,15 +61,25 @@ class Report:
                 float(worker.restarts),
                 float(worker.dropped_steps),
             )
-        check_metrics(metrics)
-        self._loss, self._updates = 0.0, 0
+        of_agent, numbers = agent.metrics(), agent.learner.take_numbers()
+        check_metrics([*metrics, *of_agent])
+        for name in numbers:
+            if name in metrics:
+                raise InputError(
+                    f"update of {type(agent).__name__} returns {name!r}, which is the name of another metric of every "
+                    "report: rename it"
+                )
         self._reported = done
         self.begin(done, seconds)
-        return metrics
+        return {**metrics, **of_agent, **numbers}
 
-    def get_state(self) -> dict[str, float]:
-        return {"loss": self._loss, "updates": self._updates, "reported": self._reported}
+    def get_state(self) -> dict[str, Any]:
+        numbers = self._worker.agent.learner.numbers.get_state()
+        return {"numbers": numbers, "reported": self._reported}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        self._loss, self._updates = float(state["loss"]), int(state["updates"])
+        of_loss = (
+            {"loss": (state["loss"], state["updates"])} if state.get("updates") else {}
+        )  # of version 0.2
+        self._worker.agent.learner.numbers.set_state(of_loss or state.get("numbers", {}))
         self._reported = int(state["reported"])

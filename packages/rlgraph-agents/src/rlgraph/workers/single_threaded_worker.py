@@ -129,10 +129,8 @@ class SingleThreadedWorker(Worker):
                 schedule.stop_if(listeners.tell("on_step", self, values))
             if vector.finished:
                 self._finish_episodes(schedule, vector.finished, sampler.infos)
-            if (results := update()) is not None:
-                report.add_update(results)
-                if on_update:
-                    schedule.stop_if(listeners.tell("on_update", self, results))
+            if (results := update()) is not None and on_update:
+                schedule.stop_if(listeners.tell("on_update", self, results))
             if schedule.done >= schedule.next_event:
                 self._do_what_is_due(schedule)
         if report.is_new(schedule.done):

@@ -117,7 +117,6 @@ class ApexExecutor(Executor):
         shards.insert(sample)
         self._sent_steps += sample.steps
         if (results := self._do_due(shards)) is not None:
-            schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
     def _take(self) -> Sample:

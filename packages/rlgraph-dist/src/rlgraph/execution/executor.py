@@ -405,7 +405,6 @@ class Executor(Worker):
         fragments = [sample.fragment for sample in samples if sample.fragment is not None]
         results = self.agent.learner.learn_from(fragments)
         if results is not None:
-            schedule.report.add_update(results)
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
 

@@ -1,0 +1,37 @@
+"""The numbers that updates return, between two reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+class UpdateNumbers:
+    """Sums the numbers that updates return. They are on the host already; nothing is fetched here."""
+
+    def __init__(self) -> None:
+        #: Name -> the sum, and the number of updates that returned it.
+        self._sums: dict[str, list[float]] = {}
+
+    def add(self, numbers: Mapping[str, float]) -> None:
+        """Take in what an update returned."""
+        sums = self._sums
+        for name, number in numbers.items():
+            if (found := sums.get(name)) is None:
+                sums[name] = [number, 1]
+            else:
+                found[0] += number
+                found[1] += 1
+
+    def take(self) -> dict[str, float]:
+        """The means since the last call, by name."""
+        means = {name: total / count for name, (total, count) in self._sums.items()}
+        self._sums = {}
+        return means
+
+    def get_state(self) -> dict[str, list[float]]:
+        """Copies of the sums; JSON-able."""
+        return {name: list(found) for name, found in self._sums.items()}
+
+    def set_state(self, state: Mapping[str, Sequence[float]]) -> None:
+        """Continue from what `get_state` gave."""
+        self._sums = {name: [total, int(count)] for name, (total, count) in state.items()}
