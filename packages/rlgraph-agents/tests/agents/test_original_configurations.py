@@ -199,7 +199,12 @@ def test_every_key_works_or_says_what_to_write(name):
         ("a2c", "update_spec", "Each rollout is one update: give 'rollout_length'."),
         ("sac", "observe_spec", "Buffers need no size: leave it out; its n_step is 'n_step' of the agent."),
         ("ppo", "observe_spec", "Buffers need no size: leave it out."),
-        ("ppo", "batch_size", "It is 'num_minibatches' here."),
+        (
+            "ppo",
+            "batch_size",
+            "Give a number of parts: 'num_minibatches' = 'rollout_length' x environments / batch_size.",
+        ),
+        ("a2c", "batch_size", "A batch is a rollout: give 'rollout_length' = batch_size / environments."),
         ("sac", "batch_size", "It is 'update_spec.batch_size' here."),
         ("ppo", "n_steps", "It is 'rollout_length' here."),
         (

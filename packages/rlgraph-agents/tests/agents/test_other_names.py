@@ -6,7 +6,15 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.agent import _worker_options
-from rlgraph.agents.other_names import IN_A_RUN, IN_AN_AGENT, IN_EVALUATE, IN_LEARN, IN_UPDATES, OF_AN_AGENT
+from rlgraph.agents.other_names import (
+    IN_A_RUN,
+    IN_AN_AGENT,
+    IN_EVALUATE,
+    IN_LEARN,
+    IN_UPDATES,
+    MINIBATCH_SIZES,
+    OF_AN_AGENT,
+)
 from rlgraph.agents.specs import UpdateSpec
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.specs.parameters import parameters_of
@@ -192,3 +200,47 @@ def test_attributes_of_other_libraries(drawing, name, said):
 def test_other_names_of_attributes_lead_somewhere(drawing):
     assert not any(hasattr(drawing, name) for name in OF_AN_AGENT)
     assert all(hasattr(drawing, hint) for hint in OF_AN_AGENT.values() if not hint.endswith("."))
+
+
+@pytest.mark.parametrize("key", MINIBATCH_SIZES)
+def test_the_size_of_a_minibatch_is_answered_by_their_number(key):
+    """The number that divides a rollout of all environments into parts of this size, if the document knows it."""
+
+    def refused(agent, **run):
+        with pytest.raises(SpecError) as caught:
+            check({"agent": {"type": "ppo", **agent}, "environment": "CartPole-v1", "steps": 1, **run})
+        return str(caught.value)
+
+    way = f"Give a number of parts: 'num_minibatches' = 'rollout_length' x environments / {key}."
+    told = f"agent.{key}: PPOAgent has no such key. {way}"
+    assert refused({key: 32}) == f"{told} Here: 128 x 1 / 32 = 4."
+    wide = {"rollout_length": 2048, key: 64}
+    assert refused(wide, worker={"num_envs": 8}) == f"{told} Here: 2048 x 8 / 64 = 256."
+    assert refused({key: "64"}) == told
+    assert refused(wide, executor_spec="sync_batch") == told
+    assert refused({}, **{key: 64}) == f"{key}: there is no such key. {way} Here: 128 x 1 / 64 = 2."
+    document = {"agent": {"type": "ppo"}, "environment": "CartPole-v1", "steps": 1, "worker": {"num_envs": 2}}
+    for path, said in ((key, f"there is no {key!r}."), (f"agent.{key}", "PPOAgent has no such key.")):
+        with pytest.raises(SpecError) as caught:
+            check(apply_overrides(document, [f"{path}=16"]))
+        assert str(caught.value) == f"{path}: {said} {way} Here: 128 x 2 / 16 = 16."
+    with pytest.raises(SpecError) as caught:
+        Agent.from_spec({"type": "ppo", key: 64}, env="CartPole-v1", backend="numpy")
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("agent", "key", "hint"),
+    [
+        ("dqn", "batch_size", "It is 'agent.update_spec.batch_size' here."),
+        ("dqn", "n_steps", "It is 'agent.n_step' here."),
+        ("ppo", "n_steps", "It is 'agent.rollout_length' here."),
+        ("ppo", "ent_coef", "It is 'agent.weight_entropy' here."),
+        ("sac", "ent_coef", "It is 'agent.initial_alpha' here."),
+        ("a2c", "batch_size", "A batch is a rollout: give 'rollout_length' = batch_size / environments."),
+    ],
+)
+def test_a_name_at_the_top_of_a_run_is_answered_for_its_agent(agent, key, hint):
+    with pytest.raises(SpecError) as caught:
+        check({"agent": {"type": agent}, "environment": "CartPole-v1", "steps": 1, key: 1})
+    assert str(caught.value).splitlines()[0] == f"{key}: there is no such key. {hint}"

@@ -19,6 +19,18 @@ R = TypeVar("R")
 _ONE_OPTIMIZER = "Policy and value function share 'optimizer_spec': leave it out."
 _BUILT = "The constructor builds the agent: leave it out."
 
+
+def _in_parts(size: str) -> str:
+    return f"Give a number of parts: 'num_minibatches' = 'rollout_length' x environments / {size}."
+
+
+def _in_steps(size: str) -> str:
+    return f"A batch is a rollout: give 'rollout_length' = {size} / environments."
+
+
+#: Sizes of parts of a rollout: not what `num_minibatches` is, but what it follows from.
+MINIBATCH_SIZES = ("batch_size", "minibatch_size", "mini_batch_size", "sgd_minibatch_size", "sample_size")
+
 #: Keys of RLgraph 0.5.
 _FROM_0_5: OtherNames = {
     "summary_spec": "Leave it out: the section logging of a run says what is recorded.",
@@ -42,7 +54,6 @@ _FROM_0_5: OtherNames = {
         "Each rollout is one update: give 'rollout_length'.",
     ),
     "num_iterations": "num_epochs",
-    "sample_size": "num_minibatches",
     "sample_episodes": "Minibatches are drawn from all steps of a rollout: leave it out.",
     "clip_rewards": "Wrap the environment, with TransformReward of Gymnasium for example.",
     # policies and value functions
@@ -86,7 +97,7 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "clip_vloss": "value_clipping",
         "vf_clip_param": "Large errors of values are not cut: leave it out, or give 'value_clipping'.",
         **dict.fromkeys(("update_epochs", "ppo_epochs"), "num_epochs"),
-        **dict.fromkeys(("minibatch_size", "mini_batch_size"), "num_minibatches"),
+        **{size: _in_parts(size) for size in MINIBATCH_SIZES},
         "num_steps": "rollout_length",
         **dict.fromkeys(("lambda_", "lmbda"), "gae_lambda"),
         **dict.fromkeys(("entropy_coeff", "entropy_coef"), "weight_entropy"),
@@ -123,8 +134,8 @@ IN_AN_AGENT: OtherNames = MappingProxyType(
         "n_sampled_goal": "hindsight_spec.goals",
         "goal_selection_strategy": "hindsight_spec.strategy",
         # when to learn
-        "batch_size": ("update_spec.batch_size", "num_minibatches"),
-        "train_batch_size": "update_spec.batch_size",
+        "batch_size": ("update_spec.batch_size", _in_parts("batch_size"), _in_steps("batch_size")),
+        "train_batch_size": ("update_spec.batch_size", _in_steps("train_batch_size")),
         "learning_starts": "update_spec.steps_before_update",
         "steps_before_update": "update_spec.steps_before_update",
         "train_freq": "update_spec.update_interval",

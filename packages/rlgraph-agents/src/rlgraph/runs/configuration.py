@@ -14,6 +14,7 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_options import from_update_spec
 from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.other_names import IN_AN_AGENT, MINIBATCH_SIZES
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
@@ -99,9 +100,40 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     if run is not None and isinstance(agent, Mapping):
         _collect(faults, lambda: _check_data(run))
     if faults:
-        raise SpecError(*faults)
+        raise SpecError(*(_for_its_agent(fault, document) for fault in SpecError(*faults).faults))
     assert run is not None
     return run
+
+
+def _for_its_agent(fault: Fault, document: Mapping[str, Any]) -> Fault:
+    """The fault of another library's name, answered for the document's agent instead of for any."""
+    *place, key = parts_of(fault.path) or ("",)
+    agent = document.get("agent")
+    if key not in IN_AN_AGENT or place not in ([], ["agent"]) or not isinstance(agent, Mapping):
+        return fault
+    with suppress(SpecError, PluginError):
+        options = parameters_of(Agent._lookup(agent.get("type"), "agent")).named
+        text = fault.text
+        depends = not isinstance(IN_AN_AGENT[key], str) or "'" in IN_AN_AGENT[key]  # on the agent
+        if not place and depends and key not in options:
+            hint = offer(key, options, IN_AN_AGENT).replace("It is '", "It is 'agent.")
+            text = f"there is no such key. {hint}"
+        size = (agent if place else document)[key]
+        return Fault(f"{text}{_number_of_parts(key, size, document)}", fault.path)
+    return fault
+
+
+def _number_of_parts(key: str, size: Any, document: Mapping[str, Any]) -> str:
+    """A sentence with the number of minibatches of a size; empty if the document does not have all that it needs."""
+    agent, worker = document["agent"], document.get("worker") or {}
+    options = parameters_of(Agent._lookup(agent.get("type"), "agent")).named
+    if key not in MINIBATCH_SIZES or "num_minibatches" not in options or document.get("executor_spec"):
+        return ""
+    rollout = agent.get("rollout_length", options["rollout_length"].default)
+    environments = worker.get("num_envs", 1) if isinstance(worker, Mapping) else None
+    if not all(isinstance(x, int) and x > 0 for x in (rollout, environments, size)):
+        return ""
+    return f" Here: {rollout} x {environments} / {size} = {rollout * environments / size:g}."
 
 
 @data_specs()
@@ -210,10 +242,10 @@ def _apply(document: dict[str, Any], override: str) -> None:
     if not sign or not path.strip():
         raise SpecError("expected path=value, such as optimizer_spec.learning_rate=1e-3", path=override)
     value = parse_yaml(text, path, f"the value {text!r}")
-    _set(document, _from_the_top(document, path.strip()), value)
+    _set(document, _from_the_top(document, path.strip(), value), value)
 
 
-def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
+def _from_the_top(document: Mapping[str, Any], path: str, value: Any) -> list[str]:
     """The parts of a path; a path that begins with a key of the agent gets the prefix ``agent``."""
     parts = [part[1:-1] if is_index(part) else part for part in parts_of(path)]
     if parts[0] in RunSpec.model_fields:
@@ -224,8 +256,9 @@ def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
     if parts[0] in keys:
         return ["agent", *parts]
     names = {**RunSpec.other_names, **getattr(target, "other_names", {})}
+    hint = offer(parts[0], [*RunSpec.model_fields, *keys], names)
     raise SpecError(
-        f"there is no {parts[0]!r}. {offer(parts[0], [*RunSpec.model_fields, *keys], names)}", path=path
+        f"there is no {parts[0]!r}. {hint}{_number_of_parts(parts[0], value, document)}", path=path
     )
 
 
