@@ -26,7 +26,17 @@ KINDS = [
     (FloatBox(0.0, 1.0, shape=(36, 40, 1)), CONVOLUTIONS),
     (FloatBox(shape=(35, 40, 1)), SMALL),
     (IntBox(256, shape=(5, 7, 3), dtype="uint8"), ["divide", *SMALL]),
-    (IntBox(5, shape=(5, 5, 1)), ["convert_type", *SMALL]),
+    (IntBox(5, shape=(5, 5, 1)), ["normalize", *SMALL]),
+    (FloatBox(0.0, 255.0, shape=(5, 5, 1)), ["normalize", *SMALL]),
+    (BoolBox(shape=(10, 10, 4)), ["convert_type", *SMALL]),
+    (IntBox(2, shape=(8,), dtype="uint8"), ["convert_type", *DENSE]),
+    (IntBox(2, shape=(10, 10, 4), dtype="uint8"), ["convert_type", *SMALL]),
+    (IntBox(10, shape=(9,), dtype="uint8"), ["normalize", *DENSE]),
+    (IntBox(dtype="uint8", shape=(9,)), ["divide", *DENSE]),
+    (IntBox(6, dtype="uint8"), ["reshape", *DENSE]),
+    (IntBox(6, dtype="int16"), ["reshape", *DENSE]),
+    (IntBox(256, dtype="uint8"), ["divide", "reshape", *DENSE]),
+    (IntBox(low=(0, 3), high=(256, 9), shape=(2,), dtype="uint8"), ["normalize", *DENSE]),
     (
         Dict(clock=IntBox(5), place=Tuple(FloatBox(shape=(2,)), BoolBox())),
         ["reshape", "convert_type", "concat", *DENSE],
@@ -44,6 +54,93 @@ def test_it_suits_the_states(make_agent, one_backend, space, layers):
     actions = agent.get_actions(states, use_exploration=False)
     agent.observe(states, actions, np.ones(3), np.zeros(3, bool), states, batched=True)
     assert np.isfinite(agent.update()["loss"])
+
+
+#: Agents with a network -> the first part of the names of what acts.
+WITH_NETWORKS = {
+    **dict.fromkeys(["dqn", "c51", "qr_dqn", "rainbow", "apex", "dqfd"], IntBox(8)),
+    **dict.fromkeys(["ppo", "a2c", "impala", "bc"], FloatBox(shape=(2,))),
+    **dict.fromkeys(["sac", "td3", "iql"], FloatBox(-1.0, 1.0, shape=(2,))),
+}
+BOARDS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+
+
+def same_actions(kind, backend, layers, dtype):
+    """Whether an agent acts alike on all boards of 8 bits of a dtype and of floats."""
+    spaces = {
+        dtype: IntBox(2, shape=(8,), dtype=dtype),
+        "float32": FloatBox(0.0, 1.0, shape=(8,)),
+    }
+    agents = [
+        Agent.from_spec(
+            {"type": kind, "network_spec": layers},
+            state_space=space,
+            action_space=WITH_NETWORKS[kind],
+            backend=backend,
+        )
+        for space in spaces.values()
+    ]
+    weights = [
+        {name: value for name, value in agent.get_weights().items() if "/policy/" in name} for agent in agents
+    ]
+    assert [x.shape for x in weights[0].values()] == [x.shape for x in weights[1].values()]
+    agents[1].set_weights(dict(zip(weights[1], weights[0].values(), strict=True)))
+    actions = [
+        agent.get_actions(BOARDS.astype(kind_), use_exploration=False)
+        for agent, kind_ in zip(agents, spaces, strict=True)
+    ]
+    assert len(np.unique(actions[0], axis=0)) > 1
+    np.testing.assert_allclose(*actions, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", WITH_NETWORKS)
+def test_bits_are_as_floats(kind, one_backend):
+    same_actions(kind, one_backend, None, "uint8")
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("ppo", "uint8"), ("dqn", "int32")])
+def test_bits_are_as_floats_on_every_backend(kind, dtype, backend):
+    same_actions(kind, backend, [16], dtype)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
+def test_pictures_of_every_dtype_are_the_same(dtype):
+    shape, high = (6, 6, 1), {"float32": 255.0}.get(dtype, 256)
+    spaces = {
+        dtype: FloatBox(0.0, high, shape=shape) if dtype == "float32" else IntBox(0, high, shape, dtype)
+    }
+    spaces["uint8"] = IntBox(256, shape=shape, dtype="uint8")
+    picture = np.random.default_rng(0).integers(0, 256, (3, *shape))
+    actions = [
+        Agent.from_spec(
+            "ppo", state_space=space, action_space=FloatBox(), backend="numpy", seed=1
+        ).get_actions(picture.astype(name), use_exploration=False)
+        for name, space in spaces.items()
+    ]
+    for found in actions:
+        np.testing.assert_array_equal(found, actions[-1])
+
+
+def test_a_board_of_bytes_is_learned(one_backend, execution):
+    """One of 8 fields is 1; its number is the best action, worth 1. Random actions are worth 1/8."""
+    rng = np.random.default_rng(0)
+    agent = Agent.from_spec(
+        {"type": "ppo", "rollout_length": 32, "num_epochs": 4, "num_minibatches": 4, "discount": 0.0},
+        optimizer_spec={"type": "adam", "learning_rate": 1e-2},
+        state_space=IntBox(2, shape=(8,), dtype="uint8"),
+        action_space=IntBox(8),
+        backend=one_backend,
+        execution_spec=execution(one_backend),
+        seed=1,
+    )
+    boards, ends = np.eye(8, dtype=np.uint8), np.ones(16, bool)
+    for _ in range(160):
+        fields = rng.integers(8, size=16)
+        actions = agent.get_actions(boards[fields])
+        rewards = (actions == fields).astype(np.float32)
+        agent.observe(boards[fields], actions, rewards, ends, boards[fields], batched=True)
+        agent.update_if_due()
+    np.testing.assert_array_equal(agent.get_actions(boards, use_exploration=False), np.arange(8))
 
 
 def test_a_category_is_one_hot(make_agent):
@@ -175,6 +272,10 @@ def test_it_says_what_it_chose(caplog):
             "in part 'camera': pictures that are not",
         ),
         (IntBox(256, shape=(4, 84, 84, 1), dtype="uint8"), "preprocessing_spec"),
+        (FloatBox(shape=(84, 84)), r"pictures that are not \[H, W, C\]"),
+        (IntBox(0, 9, shape=(84, 84)), r"pictures that are not \[H, W, C\]"),
+        (Dict(depth=FloatBox(shape=(3, 84, 84)), speed=FloatBox()), "in part 'depth': pictures that are not"),
+        (BoolBox(shape=(12, 84, 84)), "pictures that are not"),
     ],
 )
 @pytest.mark.parametrize("layers", [None, [8]])

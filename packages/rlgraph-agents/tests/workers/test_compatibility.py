@@ -50,6 +50,16 @@ def test_another_environment_is_refused(agent, env, said):
             go()
 
 
+def test_bytes_with_other_bounds_are_another_environment(make_agent):
+    """Networks scale bytes by their bounds, and have an input for each category."""
+    board, whole = (IntBox(low, high, (3,), "uint8") for low, high in ((0, 2), (0, 256)))
+    agent = make_agent("numpy", state_space=board, network_spec=None, **QUIET)
+    with pytest.raises(SpecError, match="the agent does not fit the environment"):
+        agent.learn(3, env=environment(whole))
+    unbounded = make_agent("numpy", state_space=IntBox(shape=(3,), dtype="uint8"), network_spec=None, **QUIET)
+    assert unbounded.learn(3, env=environment(whole)).timesteps == 3
+
+
 def test_other_bounds_are_no_other_environment(agent):
     assert agent.learn(3, env=environment(FloatBox(-1.0, 1.0, shape=(3,)))).timesteps == 3
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components import (
     GRU,
     LSTM,
@@ -17,6 +19,7 @@ from rlgraph.components import (
     SharedValueFunctionPolicy,
     ValueFunction,
 )
+from rlgraph.components.preprocessing.preprocess_layer import scale_of
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
@@ -42,7 +45,8 @@ _SMALL_CONVOLUTION = [
     {"type": "dense", "units": 128, "activation": "relu"},
 ]
 _AS_FLOATS = {"type": "convert_type", "to_dtype": "float"}
-_AS_BRIGHTNESS = {"type": "divide", "divisor": 255.0}
+_BY_255 = {"type": "divide", "divisor": 255.0}
+_BY_BOUNDS = {"type": "normalize", "by_bounds": True}
 #: As a `value_network_spec`: the value function has one layer, on the features of the policy.
 SHARED = "shared"
 #: Layers that need features; a number is a dense layer.
@@ -57,16 +61,21 @@ def default_network(space: Space) -> list[dict[str, Any]]:
     states                                        layers
     ============================================  ====================================================================
     floats ``[N]``                                two dense layers of 64 with ReLU
-    pictures ``[H, W, C]`` of at least 36 x 36    the convolutions of Mnih et al. (2015); uint8 divided by 255 before
-    pictures of at least 5 x 5                    the convolution of Young and Tian (2019); uint8 divided by 255 before
-    one category                                  one-hot, then dense
+    pictures ``[H, W, C]`` of at least 36 x 36    scaled, then the convolutions of Mnih et al. (2015)
+    pictures of at least 5 x 5                    scaled, then the convolution of Young and Tian (2019)
+    one category: an integer of ``IntBox(n)``     one-hot, then dense
+    other ``uint8``, of any shape                 scaled, as flat floats, then dense
     other numbers                                 as flat floats, then dense
     a ``Dict`` or ``Tuple``, nested or not        the above for each part, without the dense layers of 64; the results
                                                   are concatenated, then dense
     ============================================  ====================================================================
 
+    "Scaled" is ``(x - low) / (high - low)`` with the bounds of the Space, element by element: 0..255 are divided by
+    255. Not scaled are numbers within -1..1, such as boards of 0 and 1, numbers without finite bounds or with bounds
+    more than 65,535 apart, and floats that may be negative. A ``uint8`` of all 256 values is no category.
+
     Raises:
-        SpecError: text, nothing (a size of 0), or uint8 pictures that are not ``[H, W, C]``; names the part.
+        SpecError: text, nothing (a size of 0), or pictures that are not ``[H, W, C]``; names the part.
     """
     return [*_features(space), *([] if isinstance(space, BoxSpace) and _is_picture(space) else _DENSE)]
 
@@ -166,43 +175,60 @@ def _features(space: Space, path: str = "") -> list[dict[str, Any]]:
 
 
 def _needs_own_layers(box: BoxSpace) -> bool:
-    """Whether a leaf cannot be concatenated with others as flat numbers."""
-    return isinstance(box, TextBox) or 0 in box.shape or box.dtype == "uint8" or _is_picture(box)
+    """Whether a leaf cannot be concatenated with others as flat numbers, or cannot be taken at all."""
+    if _fault(box) or _is_picture(box):
+        return True
+    return _scale(box) is not None and not _is_category(box)
 
 
 def _of_a_box(box: BoxSpace, path: str) -> list[dict[str, Any]]:
-    _check(box, path)
-    is_category = isinstance(box, IntBox) and box.rank == 0 and box.num_categories is not None
-    if is_category and box.dtype != "uint8":
+    fault = _fault(box)
+    if fault is not None:
+        given = f"{box!r}{f' in part {path!r}' if path else ''}"
+        raise SpecError(f"there is no default network for states {given}: {fault}", path="network_spec")
+    if _is_category(box):
         return [_FLATTEN]  # one-hot
-    numbers = [_AS_BRIGHTNESS] if box.dtype == "uint8" else [] if isinstance(box, FloatBox) else [_AS_FLOATS]
+    scale = _scale(box)
+    numbers: list[Any] = [] if isinstance(box, FloatBox) else [_AS_FLOATS]
+    if scale is not None:
+        bytes_ = isinstance(box, IntBox) and not np.any(scale[0]) and np.all(scale[1] == 255.0)
+        numbers = [_BY_255 if bytes_ else _BY_BOUNDS]
     if _is_picture(box):
         return [*numbers, *(_CONVOLUTIONS if min(box.shape[:2]) >= LARGE_PICTURE else _SMALL_CONVOLUTION)]
     flat = [] if box.rank == 1 else [_FLATTEN]
-    return [*numbers, *flat] if box.dtype == "uint8" else [*flat, *numbers]
+    return [*flat, *numbers] if scale is None else [*numbers, *flat]
+
+
+def _is_category(box: BoxSpace) -> bool:
+    if not isinstance(box, IntBox) or box.rank or box.num_categories is None:
+        return False
+    return box.dtype != "uint8" or box.num_categories < 256
+
+
+def _scale(box: BoxSpace) -> Any:
+    """`scale_of` what is scaled; bounds of other numbers, such as 0..1e6, are often loose."""
+    return scale_of(box) if box.dtype == "uint8" or _is_picture(box) else None
 
 
 def _is_picture(box: BoxSpace) -> bool:
+    """Whether a leaf has the shape of a picture ``[H, W, C]``."""
     return box.rank == 3 and min(box.shape[:2]) >= SMALLEST_PICTURE
 
 
-def _check(box: BoxSpace, path: str) -> None:
-    """Raise `SpecError` if there are no default layers for `box`."""
-    given = f"{box!r}{f' in part {path!r}' if path else ''}"
+def _fault(box: BoxSpace) -> str | None:
+    """Why there are no default layers for `box`, and what to do; None: there are."""
     if isinstance(box, TextBox):
-        fault = (
+        return (
             "texts; give network_spec with a string_to_hash_bucket and an embedding_lookup for them, or leave the part "
             "out of the states"
         )
-    elif 0 in box.shape:
-        fault = "states of size 0; leave the part out of the states"
-    elif (
-        box.dtype == "uint8" and not _is_picture(box) and sum(size >= LARGE_PICTURE for size in box.shape) > 1
-    ):
-        fault = (
+    if 0 in box.shape:
+        return "states of size 0; leave the part out of the states"
+    wide = [size >= LARGE_PICTURE for size in box.shape]
+    if sum(wide) > 1 and not (_is_picture(box) and wide[0]):
+        return (
             "pictures that are not [H, W, C]; let the environment put the channels last, or, for [84, 84], put "
-            '{"type": "reshape", "new_shape": [84, 84, 1]} into preprocessing_spec'
+            '{"type": "reshape", "new_shape": [84, 84, 1]} into preprocessing_spec; for numbers that are no picture, '
+            'put {"type": "reshape", "flatten": true} there'
         )
-    else:
-        return
-    raise SpecError(f"there is no default network for states {given}: {fault}", path="network_spec")
+    return None

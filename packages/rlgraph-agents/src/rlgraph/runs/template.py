@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.agents.default_network import default_network
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec, expected, model_of
 from rlgraph.core import data_specs
@@ -17,15 +18,6 @@ from rlgraph.spaces import IntBox
 
 #: Environment steps of a run that neither its document nor a preset gives.
 STEPS = 50_000
-#: The network of Mnih et al. (2015), https://doi.org/10.1038/nature14236.
-PICTURE_NETWORK = [
-    {"type": "divide", "divisor": 255},
-    {"type": "conv2d", "filters": 32, "kernel_size": 8, "strides": 4, "activation": "relu"},
-    {"type": "conv2d", "filters": 64, "kernel_size": 4, "strides": 2, "activation": "relu"},
-    {"type": "conv2d", "filters": 64, "kernel_size": 3, "activation": "relu"},
-    {"type": "reshape", "flatten": True},
-    {"type": "dense", "units": 512, "activation": "relu"},
-]
 
 
 @data_specs()
@@ -63,10 +55,10 @@ def config_template(agent: str, environment: str | Mapping[str, Any], steps: int
 
 
 def _for_states_of(environment: str | Mapping[str, Any]) -> dict[str, Any]:
-    """The network for states that dense layers cannot process: categories and images."""
+    """The network for states that dense layers cannot process: categories and other integers."""
     space, _ = environment_spaces(environment)
-    if isinstance(space, IntBox) and len(space.shape) == 3:
-        return {"network_spec": PICTURE_NETWORK}
+    if isinstance(space, IntBox) and space.shape:
+        return {"network_spec": default_network(space)}
     if isinstance(space, IntBox) and not space.shape:
         return {"preprocessing_spec": [{"type": "reshape", "flatten": True, "flatten_categories": True}]}
     return {}

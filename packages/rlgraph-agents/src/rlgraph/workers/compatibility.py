@@ -36,5 +36,9 @@ def _form(space: Space) -> dict[str, object]:
 
 
 def _leaf_form(box: BoxSpace) -> tuple[object, ...]:
-    bounds = (str(box.low), str(box.high)) if isinstance(box, IntBox) and box.dtype != "uint8" else ()
-    return type(box), box.shape, *bounds
+    if not isinstance(box, IntBox):
+        return type(box), box.shape
+    low, high = box.low, box.high
+    if box.dtype == "uint8":  # without bounds it has those of its dtype
+        low, high = 0 if low is None else low, 256 if high is None else high
+    return type(box), box.shape, str(low), str(high)

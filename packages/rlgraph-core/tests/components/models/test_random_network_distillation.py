@@ -84,3 +84,6 @@ def test_mistakes():
     pictures = Dict(camera=IntBox(256, shape=(8, 8, 1), dtype="uint8"), add_batch_rank=True)
     with pytest.raises(SpaceError, match="states/camera: expected floats, given .*: divide them by 255"):
         built("numpy", {**SPACES, "states": pictures})
+    built(
+        "numpy", {**SPACES, "states": IntBox(2, shape=(8,), dtype="uint8", add_batch_rank=True)}
+    )  # as other integers

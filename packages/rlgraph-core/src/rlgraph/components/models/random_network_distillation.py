@@ -67,7 +67,7 @@ class RandomNetworkDistillation(Component):
             for path, box in input_spaces["states"].flatten().items():
                 where = f"states/{path}".rstrip("/")
                 check_numeric(box, where)
-                if box.dtype == "uint8" and box.rank:
+                if box.dtype == "uint8" and box.rank and box.num_categories in (None, 256):
                     hint = "pictures are standardized as floats: divide them by 255 in preprocessing_spec"
                     raise mismatch(where, "floats", repr(box), hint)
 

@@ -14,7 +14,7 @@ from rlgraph.components.layers.residual import Residual
 from rlgraph.components.networks.instruction_encoder import InstructionEncoder
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.preprocessing.concat import Concat
-from rlgraph.components.preprocessing.divide import Divide
+from rlgraph.components.preprocessing.normalize import Normalize
 from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.core import LayerOutput
 
@@ -24,7 +24,8 @@ class IMPALANetwork(NeuralNetwork):
     (Espeholt et al., 2018, figure 3, https://arxiv.org/abs/1802.01561).
 
     The input is a Dict with these keys and optionally others: ``previous_action`` (integers become one-hot; floats),
-    ``previous_reward``, an image [H, W, C] of bytes, and, if `text_key` is set, an instruction.
+    ``previous_reward``, an image [H, W, C], which is scaled as by `Normalize` with ``by_bounds``, and, if `text_key`
+    is set, an instruction.
 
     Args:
         image_key: key of the image.
@@ -48,7 +49,7 @@ class IMPALANetwork(NeuralNetwork):
     ):
         names = ("previous_action", "previous_reward", image_key, *([] if text_key is None else [text_key]))
         inputs = {name: LayerOutput(None, (name,)) for name in names}
-        image = Divide(255, scope="pixels")(inputs[image_key])
+        image = Normalize(by_bounds=True, scope="pixels")(inputs[image_key])
         for layer in self.image_layers():
             image = layer(image)
         image = Dense(image_units, "relu", scope="image-features")(

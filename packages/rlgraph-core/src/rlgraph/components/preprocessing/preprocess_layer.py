@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rlgraph.core import Component
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
+
+#: Bounds further apart, such as 1e6, say that a number has none; pictures of 16 bits have these.
+WIDEST = 65535.0
+#: Bounds that were computed in floats may be this much beyond 1.
+ROUNDING = 1e-6
 
 
 class PreprocessLayer(Component):
@@ -70,6 +76,27 @@ def float_bounds(box: BoxSpace) -> tuple[Any, Any]:
     if isinstance(box, FloatBox):
         return box.low, box.high
     return 0.0, 1.0
+
+
+def scale_of(box: BoxSpace) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """``(low, high - low)`` of numbers whose bounds are a scale; None: the numbers are taken unchanged.
+
+    Bounds are a scale if all elements have both, some are outside -1..1, and none are more than `WIDEST` apart. Those
+    of floats also have to be 0 or more: others are centred, as standardized numbers are. The bounds of ``uint8``
+    without bounds are 0 and 255. Elements with only one value have a range of 1.
+    """
+    low, high = float_bounds(box)
+    if box.dtype == "uint8":
+        low, high = 0.0 if low is None else low, 255.0 if high is None else high
+    if low is None or high is None:
+        return None
+    low, high = np.broadcast_arrays(np.asarray(low, np.float64), np.asarray(high, np.float64))
+    span = high - low
+    within_1 = np.all(np.maximum(np.abs(low), np.abs(high)) <= 1.0 + ROUNDING)
+    centred = isinstance(box, FloatBox) and np.any(low < 0.0)
+    if not np.all(span <= WIDEST) or within_1 or centred:
+        return None
+    return low, np.where(span == 0.0, 1.0, span)
 
 
 def _plain(bound: Any) -> Any:

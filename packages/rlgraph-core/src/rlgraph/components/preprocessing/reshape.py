@@ -104,7 +104,8 @@ class Reshape(PreprocessLayer):
         else:
             leading = [ops.shape(inputs)[i] for i in range(len(inputs.shape) - box.rank)]
         if self._is_one_hot(box):
-            inputs = ops.one_hot(inputs, box.num_categories)
+            narrow = box.dtype in ("uint8", "int16")
+            inputs = ops.one_hot(ops.astype(inputs, "int64") if narrow else inputs, box.num_categories)
         return ops.reshape(inputs, (*leading, *output.shape))
 
     def _is_one_hot(self, box: BoxSpace) -> bool:
