@@ -37,6 +37,11 @@ def test_plugins(rlgraph, backends, monkeypatch, columns):
     assert {*backends, "numpy"} <= set(targets)
 
 
+def test_plugins_begin_with_what_is_chosen_most(rlgraph):
+    kinds = list(dict.fromkeys(entry["kind"] for entry in json.loads(rlgraph("plugins", "--json").out)))
+    assert kinds[:3] == ["backend", "agent", "engine"]
+
+
 def test_plugins_for_machines(rlgraph):
     outcome = rlgraph("plugins", "--json")
     listed = json.loads(outcome.out)

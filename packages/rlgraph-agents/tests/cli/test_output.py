@@ -28,6 +28,30 @@ def test_results_notes_and_cells(capsys):
     assert r"\x1b[2J" in capsys.readouterr().out
 
 
+def test_no_text_becomes_a_picture(rlgraph, capsys, monkeypatch):
+    text = "a:X:b :smile: :warning:"
+    table = Table("name", title=text)
+    table.add_row(text)
+    output = Output()
+    for what in (table, text):
+        output.result(what, None)
+        assert capsys.readouterr().out.count("a:X:b :smile: :warning:") == (2 if what is table else 1)
+    output.notes.print(text, f"[bold]{text}[/]")
+    assert capsys.readouterr().out.count(text) == 2
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")  # a spinner is shown on terminals only
+    with output.status(text):
+        pass
+    assert text in capsys.readouterr().out
+    for arguments in (
+        ["config", "show", ":X:"],
+        ["evaluate", ":smile:"],
+        [":smile:"],
+        ["train", "--:smile:"],
+    ):
+        outcome = rlgraph(*arguments)
+        assert outcome.code == 2 and arguments[-1].strip("-") in outcome.err
+
+
 def test_keys_in_messages_and_warnings(rlgraph, tmp_path, monkeypatch):
     (tmp_path / "run.json").write_text(json.dumps({"\x1b[2J": 1, "environment": "CartPole-v1", "steps": 1}))
     outcome = rlgraph("config", "show", "run.json")

@@ -52,6 +52,13 @@ def test_closing_table_of_an_interrupted_run(console):
     assert "fresh episodes" not in written
 
 
+def test_what_a_resume_changed_is_said_in_plain_words(console):
+    reason = "step 300: schedules follow 600 steps, they followed 300"
+    console.print(summary_report(replace(summary(interrupted=False), departures=(reason,)), RUN, []))
+    written = " ".join(console.file.getvalue().split())
+    assert f"A run in one go, with the same document and seed, would give other results: {reason}" in written
+
+
 def test_the_outcome_for_machines():
     data = summary_data(summary(interrupted=False), RUN)
     assert (data["folder"], data["interrupted"], data["updates"]) == (RUN, False, 890)

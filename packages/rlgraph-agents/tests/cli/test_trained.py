@@ -200,6 +200,19 @@ def runs(tmp_path):
     write("other", [(100, 50.0)], outcome="interrupted")
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_no_number_of_a_comparison_is_broken(rlgraph, runs, monkeypatch, tmp_path, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    (tmp_path / "other" / "metrics.csv").write_text("timesteps,evaluation_return\n12345678,-123456.75\n")
+    outcome = rlgraph("compare", "first=runs", "second=other", "--quiet")
+    groups = json.loads(rlgraph("compare", "first=runs", "second=other", "--json").out)["groups"]
+    assert [group["iqm"] for group in groups] == [250.0, -123456.75]
+    numbers = [f"{groups[0][name]:.1f}" for name in ("iqm", "low", "high")] + ["-123456.8"]
+    for number in (*numbers, "12,345,678"):
+        assert re.search(rf"(?<![\w.,-]){re.escape(number)}(?![\w.])", outcome.out), number
+    assert "…" not in outcome.out and all(len(line) <= columns for line in outcome.out.splitlines())
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_compare(rlgraph, runs, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
+from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
 from rlgraph.cli.command import command
-from rlgraph.cli.output import output
+from rlgraph.cli.output import Terminal, output
 from rlgraph.core import SpecError
 
 if TYPE_CHECKING:
@@ -29,10 +31,7 @@ class Field(StrEnum):
 
 
 PANEL = "Use trained agents"
-#: Narrower terminals omit mean and extremes; JSON and CSV always have them.
-WIDE = 100
-#: Characters of the columns of numbers.
-NUMBERS = 46
+EXTREMES = ("mean", "min", "max")
 TITLES = {"configuration": "differs in"}
 
 
@@ -80,7 +79,7 @@ def compare(
         _draw(comparison, picture)
     if csv_file is not None:
         _write_table(comparison, csv_file)
-    output.result(_table(comparison), comparison.as_dict())
+    output.result(_report(comparison), comparison.as_dict())
     for caution in comparison.cautions:
         output.notes.print(f"[yellow]caution:[/] {escape(caution)}", highlight=False)
     for file in (picture, csv_file):
@@ -88,36 +87,65 @@ def compare(
             output.notes.print(f"wrote {file}", markup=False, soft_wrap=True, highlight=False)
 
 
-def _table(comparison: Comparison) -> Table:
-    keys = [key for key in comparison.groups[0].key if any(group.key[key] for group in comparison.groups)]
+def _report(comparison: Comparison) -> RenderableType:
+    """A table, without mean and extremes if it is too wide; else lines, in which no number is broken."""
+    tables = (_table(comparison, names) for names in (EXTREMES, ()))
+    return next((table for table in tables if _width(table) <= output.width), None) or _lines(comparison)
+
+
+def _width(table: Table) -> int:
+    console = Terminal(width=10_000)
+    return console.measure(table).maximum
+
+
+def _keys(comparison: Comparison) -> list[str]:
+    return [key for key in comparison.groups[0].key if any(group.key[key] for group in comparison.groups)]
+
+
+def _table(comparison: Comparison, extremes: Sequence[str]) -> Table:
+    keys = _keys(comparison)
     table = Table(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-        title=f"{comparison.metric} at the last common step",
-        title_justify="left",
+        box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True, title=_title(comparison), title_justify="left"
     )
-    widths = {
-        key: max(8, *(len(line) for group in comparison.groups for line in group.key[key].split(", ")))
-        for key in keys
-    }
-    fits = sum(width + 2 for width in widths.values()) + NUMBERS <= output.width
     for key in keys:
-        table.add_column(TITLES.get(key, key), overflow="fold", no_wrap=fits, min_width=8)
-    extremes = ("mean", "min", "max") if output.width >= WIDE else ()
+        table.add_column(TITLES.get(key, key), no_wrap=True)
     for name in ("runs", "steps", "IQM", "95 % interval", *extremes):
         table.add_column(name, justify="right", no_wrap=True)
     for row in comparison.rows():
         number = _number(row)
-        interval = f"{number(row['low'])} .. {number(row['high'])}" if row["runs"] > 1 else "one run"
-        cells = [f"[bold]{number(row['iqm'])}[/]", interval, *(number(row[name]) for name in extremes)]
         table.add_row(
             *(escape(row[key].replace(", ", "\n")) for key in keys),
             str(row["runs"]),
             f"{row['steps']:,}",
-            *cells,
+            f"[bold]{number(row['iqm'])}[/]",
+            _interval(row),
+            *(number(row[name]) for name in extremes),
         )
     return table
+
+
+def _lines(comparison: Comparison) -> str:
+    """Three lines per group: its name and its numbers."""
+    lines = [_title(comparison)]
+    for group, row in zip(comparison.groups, comparison.rows(), strict=True):
+        number, runs = _number(row), f"{row['runs']} run" + "s" * (row["runs"] > 1)
+        extremes = ", ".join(f"{name} {number(row[name])}" for name in EXTREMES)
+        lines += [
+            "",
+            group.name,
+            f"  IQM {number(row['iqm'])}, 95 % interval: {_interval(row)}",
+            f"  {runs}, {row['steps']:,} steps, {extremes}",
+        ]
+    return "\n".join(lines)
+
+
+def _title(comparison: Comparison) -> str:
+    return f"{comparison.metric} at the last common step"
+
+
+def _interval(row: dict[str, Any]) -> str:
+    number = _number(row)
+    return f"{number(row['low'])} .. {number(row['high'])}" if row["runs"] > 1 else "one run"
 
 
 def _number(row: dict[str, Any]) -> Any:

@@ -46,7 +46,7 @@ def plugins(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Kind: backends, components, agents, environments, executors or engines.",
+            help="Kind: backends, agents, engines, executors, environments or components.",
             autocompletion=lambda incomplete: [kind for kind in _kinds() if kind.startswith(incomplete)],
         ),
     ] = None,

@@ -13,7 +13,6 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
-from rich.markup import escape
 from rich.text import Text
 
 #: Control characters except tab and line feed, direction marks, and code points that are no characters.
@@ -26,7 +25,10 @@ def printable(text: str) -> str:
 
 
 class Terminal(Console):
-    """A console that prints texts through `printable`."""
+    """A console that prints texts through `printable`, and ``:X:`` in them as it is."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(printable(text), **options)
@@ -94,7 +96,7 @@ class Output:
     @contextmanager
     def status(self, what: str) -> Iterator[None]:
         """Show a spinner on terminals."""
-        with self.notes.status(escape(what)):
+        with self.notes.status(Text(printable(what))):
             yield
 
     @contextmanager

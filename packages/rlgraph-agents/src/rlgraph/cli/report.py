@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from rlgraph.cli.output import printable
 from rlgraph.runs.training import RunSummary
 
 #: File of a run folder -> description; missing files are not listed.
@@ -34,6 +35,9 @@ def summary_report(summary: RunSummary, folder: Path, next_steps: list[str]) -> 
         next_steps: the commands.
     """
     lines = []
+    if summary.departures:
+        lines.append(Text("A run in one go, with the same document and seed, would give other results:"))
+        lines += [Text(printable(f"  {departure}")) for departure in summary.departures]
     if summary.earlier_run is not None:
         lines.append(Text(f"The earlier run in {folder} was moved to {_earlier_run(summary, folder)}."))
     lines.append(Text(f"In {folder}:"))
@@ -62,9 +66,7 @@ def _table(summary: RunSummary) -> Table:
     number, what = (training.timesteps, "steps") if training.timesteps else (training.updates, "updates")
     table.add_row("speed", f"{number / (training.seconds or 1.0):,.0f} {what}/s ({training.seconds:.1f} s)")
     if training.hint:
-        table.add_row("hint", training.hint)
-    for departure in summary.departures:
-        table.add_row("not its seed's run", escape(departure))
+        table.add_row("hint", escape(training.hint))
     return table
 
 

@@ -16,6 +16,7 @@ from rlgraph.core.errors import nearest
 from rlgraph.runs.aggregate import RESAMPLES, bootstrap_interval, interquartile_mean
 from rlgraph.runs.configuration_differences import difference_texts
 from rlgraph.runs.recorded_run import RecordedRun, find_runs, read_run
+from rlgraph.workers.short_repr import short_repr
 
 #: Default fields that define groups.
 GROUPED_BY = ("label", "environment", "configuration")
@@ -53,6 +54,10 @@ class Group:
     def name(self) -> str:
         return ", ".join(filter(None, self.key.values())) or "all runs"
 
+    def __repr__(self) -> str:
+        steps, iqm = int(self.steps[-1]), float(self.curve[-1])
+        return short_repr(self, name=self.name, runs=len(self.runs), steps=steps, iqm=iqm)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -68,6 +73,10 @@ class Comparison:
     metric: str
     groups: tuple[Group, ...]
     cautions: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        cautions = len(self.cautions)
+        return short_repr(self, metric=self.metric, groups=len(self.groups), cautions=cautions)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per group: key, number of runs, steps, interquartile mean, interval, mean, extremes."""

@@ -18,6 +18,7 @@ from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.records import METRICS_CSV, check_records, csv_rows
 from rlgraph.runs.result_file import read_result
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.workers.short_repr import short_repr
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class RecordedRun:
     finished: bool
     configuration: Mapping[str, Any]
     metrics: Mapping[str, tuple[np.ndarray, np.ndarray]]
+
+    def __repr__(self) -> str:
+        return short_repr(self, folder=self.folder, steps=self.steps, finished=self.finished)
 
 
 def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:

@@ -31,6 +31,7 @@ from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.listeners import as_list
 from rlgraph.workers.offline import train_on_memory
 from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.short_repr import short_repr
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 from rlgraph.workers.worker import check_learns_in_environments
 
@@ -56,6 +57,13 @@ class RunSummary:
     evaluation: Evaluation | None
     departures: tuple[str, ...] = ()
     earlier_run: Path | None = None
+
+    def __repr__(self) -> str:
+        final = None if self.evaluation is None else self.evaluation.mean
+        done = self.training
+        return short_repr(
+            self, folder=self.folder, timesteps=done.timesteps, updates=done.updates, evaluation=final
+        )
 
 
 @interruptible()

@@ -25,6 +25,7 @@ from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.listeners import as_list
+from rlgraph.workers.short_repr import short_repr
 
 if TYPE_CHECKING:
     import optuna
@@ -69,6 +70,10 @@ class Tuning:
     best_trial: Mapping[str, Any] | None
     trials: tuple[Mapping[str, Any], ...]
     interrupted: bool
+
+    def __repr__(self) -> str:
+        score = None if self.best_trial is None else self.best_trial["score"]
+        return short_repr(self, folder=self.folder, trials=len(self.trials), best_score=score)
 
 
 def tune(

@@ -21,6 +21,7 @@ from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.recording import Recorder
+from rlgraph.workers.short_repr import short_repr
 
 #: Steps after which an episode is cut, since a greedy policy may never end one. Atari games may have 108,000.
 LONGEST_EPISODE = 120_000
@@ -55,6 +56,10 @@ class Evaluation:
     @property
     def std(self) -> float:
         return float(np.std(self.returns))
+
+    def __repr__(self) -> str:
+        episodes = len(self.returns)
+        return short_repr(self, mean=self.mean, std=self.std, episodes=episodes, timesteps=self.timesteps)
 
 
 def evaluate(

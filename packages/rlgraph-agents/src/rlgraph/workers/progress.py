@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -43,10 +45,11 @@ class LiveProgress(Callback):
     """
 
     def __init__(self, console: Console | None = None):
-        self.console = Console() if console is None else console
+        self.console = Console(emoji=False) if console is None else console
         self._progress = _View(*_columns(self.console.width), console=self.console)
         self._status = self.console.status("building and compiling the agent")
         self._task: TaskID | None = None
+        self._known: dict[str, float] = {}
 
     def __enter__(self) -> Self:
         self._status.start()
@@ -58,25 +61,22 @@ class LiveProgress(Callback):
 
     def on_start(self, worker: Worker, timesteps: int) -> None:
         self._status.stop()
-        nothing, done = float("nan"), worker.timesteps_of_run
-        self._task = self._progress.add_task(
-            "train",
-            total=done + timesteps,
-            completed=done,
-            mean_return=nothing,
-            steps_per_second=nothing,
-            numbers=_shown(worker, {}),
-        )
+        done, self._known = worker.timesteps_of_run, {}
+        self._task = self._progress.add_task("train", total=done + timesteps, completed=done, numbers="")
         if timesteps:
             self._progress.start()
 
     def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
         assert self._task is not None
-        shown = ("mean_return", "steps_per_second")
-        fields: dict[str, Any] = {name: metrics[name] for name in shown if name in metrics}
-        fields["numbers"] = _shown(worker, metrics)
+        self._known |= metrics
+        texts = {"mean_return": "return [cyan]{:.1f}[/]", "steps_per_second": "{:,.0f} steps/s"}
+        for name in worker.agent.learner.graph.algorithm.live_metrics:
+            texts[name] = f"{escape(name)} {{:.2g}}"
+        # A number that is not known yet, such as the return before an episode ended, is left out.
+        known = {name: text for name, text in texts.items() if isfinite(self._known.get(name, nan))}
+        numbers = " ".join(text.format(self._known[name]) for name, text in known.items())
         self._progress.details = worker.details(metrics)
-        self._progress.update(self._task, completed=worker.timesteps_of_run, **fields)
+        self._progress.update(self._task, completed=worker.timesteps_of_run, numbers=numbers)
 
     def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> None:
         self._progress.console.print(
@@ -90,13 +90,6 @@ class LiveProgress(Callback):
         self._status.start()
 
 
-def _shown(worker: Worker, metrics: Mapping[str, float]) -> str:
-    """The algorithm's own metrics; the first one even while it is unknown."""
-    names = worker.agent.learner.graph.algorithm.live_metrics
-    values = {**dict.fromkeys(names[:1], float("nan")), **metrics}
-    return " ".join(f"{name} {values[name]:.2g}" for name in names if name in values)
-
-
 def _columns(width: int) -> list[ProgressColumn]:
     """Most important first, since long lines are cut at the end; usually they fit into 80 characters."""
     bar = [BarColumn(bar_width=24)] if width >= WIDE else []
@@ -104,7 +97,5 @@ def _columns(width: int) -> list[ProgressColumn]:
         TextColumn("[bold]{task.completed:>7,.0f}[/] / {task.total:,.0f}"),
         TimeRemainingColumn(compact=True),
         *bar,
-        TextColumn("return [cyan]{task.fields[mean_return]:.1f}[/]"),
-        TextColumn("{task.fields[steps_per_second]:,.0f} steps/s"),
-        TextColumn("{task.fields[numbers]}", markup=False),
+        TextColumn("{task.fields[numbers]}"),
     ]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rlgraph.core.errors import InputError, nearest
 from rlgraph.workers.episodes import WINDOW
 from rlgraph.workers.evaluation import Evaluation
+from rlgraph.workers.short_repr import short_repr
+
+
+class UnknownStatistic(InputError, KeyError):
+    """A result has no such statistic. A `KeyError`, as of every mapping, so that ``in`` and `get` work."""
+
+    __str__ = Exception.__str__  # a KeyError quotes its message
 
 
 @dataclass(frozen=True)
-class TrainingResult:
-    """The result of a training run; ``result["mean_episode_reward"]`` and so on are its `statistics`.
+class TrainingResult(Mapping[str, float]):
+    """The result of a training run; as a mapping it is its `statistics`: ``result["mean_episode_reward"]``.
 
     Attributes:
         timesteps: environment steps of this run, including those before it was resumed.
@@ -74,11 +81,28 @@ class TrainingResult:
             "final_episode_reward": returns[-1] if returns else float("nan"),
         }
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> float:
         statistics = self.statistics
         if name not in statistics:
-            raise InputError(f"unknown statistic {name!r}. {nearest(name, statistics)}")
+            raise UnknownStatistic(f"unknown statistic {name!r}. {nearest(name, statistics)}")
         return statistics[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.statistics)
+
+    def __len__(self) -> int:
+        return len(self.statistics)
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            timesteps=self.timesteps,
+            episodes=self.episodes,
+            updates=self.updates,
+            mean_return=self.mean_return,
+            seconds=self.seconds,
+            **({"interrupted": True} if self.interrupted else {}),
+        )
 
 
 def _mean(values: tuple[float, ...]) -> float:

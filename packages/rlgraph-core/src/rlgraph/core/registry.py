@@ -30,11 +30,11 @@ from rlgraph.core.specs.imports import import_class, imported, is_import_path
 
 GROUPS = {
     "rlgraph.backends": "backend",
-    "rlgraph.components": "component",
     "rlgraph.agents": "agent",
-    "rlgraph.environments": "environment",
-    "rlgraph.executors": "executor",
     "rlgraph.engines": "engine",
+    "rlgraph.executors": "executor",
+    "rlgraph.environments": "environment",
+    "rlgraph.components": "component",
     "rlgraph.collectives": "collective",
     "rlgraph.launchers": "launcher",
     "rlgraph.conformance": "conformance suite",

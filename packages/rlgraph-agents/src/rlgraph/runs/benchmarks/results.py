@@ -12,6 +12,7 @@ from pydantic import Field
 from rlgraph.agents.specs import Spec
 from rlgraph.runs.benchmarks.suite import Subject, Suite
 from rlgraph.runs.run_files import as_json, parse, read_json, replace_file, storing
+from rlgraph.workers.short_repr import short_repr
 
 #: Where the runs are whose seeds have no result yet.
 UNFINISHED = "unfinished"
@@ -69,6 +70,12 @@ class SeedResult(Spec):
     versions: dict[str, str] = Field(default={})
     git: dict[str, Any] | None = None
     machine: dict[str, Any] = Field(default={})
+
+    def __repr__(self) -> str:
+        mean = None if self.last is None else self.last.mean
+        return short_repr(
+            self, name=self.name, backend=self.backend, seed=self.seed, mean=mean, error=self.error
+        )
 
 
 def result_file(folder: Path, subject: Subject, seed: int) -> Path:
