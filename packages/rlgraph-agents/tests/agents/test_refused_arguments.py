@@ -1,5 +1,7 @@
 """What agents refuse: states that are not finite or not in their Space, and flags that are no bools."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -188,9 +190,12 @@ def test_flags_are_bools(flags, name):
         flags[name](value)
 
 
-def test_a_progress_bar_that_is_no_bool(agent_of):
-    with pytest.raises(InputError, match="learn: argument progress_bar: expected True or False, given 'no'"):
-        agent_of(VECTOR).learn(1, env=ENVIRONMENT, progress_bar="no")
+@pytest.mark.parametrize("how", [{"timesteps": 1, "env": ENVIRONMENT}, {"updates": 1}])
+@pytest.mark.parametrize("value", ["no", 0, ()])
+def test_a_progress_bar_that_is_no_bool(agent_of, how, value):
+    match = re.escape(f"learn: argument progress_bar: expected True or False, given {value!r}")
+    with pytest.raises(InputError, match=match):
+        agent_of(VECTOR).learn(**how, progress_bar=value)
 
 
 @pytest.mark.parametrize("episodes", [0, 1.5, True, "3", None])

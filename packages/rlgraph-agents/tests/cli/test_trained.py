@@ -36,6 +36,18 @@ def test_evaluate_for_machines(rlgraph, run):
     assert data["mean_return"] == sum(data["returns"]) / 3 == sum(data["lengths"]) / 3
 
 
+def test_evaluate_in_a_number_of_environments(rlgraph, run):
+    """Another number plays other episodes; the same one the same."""
+    folder = run()
+
+    def returns(*more):
+        return json.loads(rlgraph("evaluate", folder, "--episodes", 9, "--json", *more).out)["returns"]
+
+    assert len(returns("--num-envs", 2)) == 9
+    assert returns() == returns("--num-envs", 9)
+    assert rlgraph("evaluate", folder, "--num-envs", 0).code == 2
+
+
 def test_evaluate_with_drawn_actions(rlgraph, run):
     drawn, again, greedy = (
         json.loads(rlgraph("evaluate", run_folder, "--episodes", 9, "--json", *more).out)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.core import SpecError
-from rlgraph.environments import DeterministicEnv, Environment, environment_seed
+from rlgraph.environments import DeterministicEnv, Environment, environment_seed, make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Evaluation, EvaluationWarning, evaluate
 
@@ -65,6 +65,49 @@ def test_every_environment_has_its_quota(counting, episodes, lengths):
     assert len(factory.made) == min(episodes, 10)
     # 0 + 1 + ... + (n - 1)
     assert list(evaluation.returns) == [n * (n - 1) / 2 for n in lengths]
+
+
+@pytest.mark.parametrize(("number", "made"), [(1, 1), (3, 3), (4, 4), (13, 13), (50, 13)])
+def test_any_number_of_environments_shares_the_episodes(counting, number, made):
+    """As evenly as whole episodes can be: nobody plays more for having shorter ones."""
+    factory = Lengths()
+    evaluation = evaluate(counting, factory, 13, seed=0, num_envs=number)
+    shares = [evaluation.lengths.count(n) for n in range(1, made + 1)]
+    assert len(factory.made) == made and sum(shares) == 13 and max(shares) - min(shares) <= 1
+    assert counting.evaluate(13, env=Lengths(), num_envs=number).lengths == evaluation.lengths
+
+
+def test_the_number_of_environments_does_not_change_what_is_measured(make_agent):
+    """Episodes end at random, long ones with higher returns: means over all numbers agree with the true one."""
+
+    class Coin(Noisy):
+        def step(self, action):
+            state, _, _, _, info = super().step(action)
+            return state, 1.0, bool(self.rng.random() < 0.2), False, info
+
+    agent = make_agent("numpy", env=Noisy)
+    for number in (1, 7, 40, 200):
+        mean = evaluate(agent, Coin, 400, seed=3, num_envs=number).mean
+        assert mean == pytest.approx(5.0, abs=4 * 20**0.5 / 20)  # of a geometric number: variance 20
+
+
+def test_environments_that_cannot_be_several(counting):
+    environment = DeterministicEnv(3)
+    assert counting.evaluate(4, env=environment, num_envs=1).lengths == (3,) * 4
+    with pytest.raises(
+        SpecError, match="num_envs: expected an id, a spec or a function.*given one environment"
+    ):
+        counting.evaluate(4, env=environment, num_envs=2)
+    vector = make_vector_env({"type": "deterministic"}, 2)
+    assert len(counting.evaluate(4, env=vector, num_envs=2).lengths) == 4
+    with pytest.raises(SpecError, match="num_envs"):
+        counting.evaluate(4, env=vector, num_envs=3)
+    vector.terminate()
+    for wrong in (0, -1, 1.5, True, "2"):
+        with pytest.raises(SpecError, match="num_envs: expected an integer >= 1"):
+            counting.evaluate(4, num_envs=wrong)
+    with pytest.raises(SpecError, match="n_envs: there is no such argument. It is 'num_envs' here"):
+        counting.evaluate(4, n_envs=2)
 
 
 def test_mean_and_spread():

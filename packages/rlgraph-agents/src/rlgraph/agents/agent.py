@@ -483,18 +483,11 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         from rlgraph.workers import LiveProgress, SingleThreadedWorker, learn_offline
         from rlgraph.workers.listeners import as_list
 
+        shown = as_flag("learn", "progress_bar", progress_bar)
         if timesteps is None or updates is not None or data is not None:
-            live = progress_bar or None
-            run = {"num_envs": num_envs, "callbacks": callbacks, "stop": stop, "progress_bar": live}
-            other = {
-                "timesteps": timesteps,
-                "env": env,
-                **run,
-                "folder": folder,
-                "wandb": wandb,
-                **worker_options,
-            }
-            return learn_offline(self, updates, data, other)
+            run = {"num_envs": num_envs, "callbacks": callbacks, "stop": stop, "progress_bar": shown or None}
+            other = {"timesteps": timesteps, "env": env, **run, "folder": folder, "wandb": wandb}
+            return learn_offline(self, updates, data, {**other, **worker_options})
         if num_envs is not None:
             worker_options["num_envs"] = num_envs
         if env is None and self.preset is not None:
@@ -502,7 +495,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         if wandb is not None and folder is None:
             raise SpecError("expected folder= beside it, the folder of the run", path="learn.wandb")
         told, environment = [*as_list(callbacks), *as_list(stop, "stop")], self._environment(env)
-        with LiveProgress() if as_flag("learn", "progress_bar", progress_bar) else nullcontext() as progress:
+        with LiveProgress() if shown else nullcontext() as progress:
             listening = [*as_list(progress), *told]
             if folder is not None:
                 from rlgraph.runs.training import record
@@ -521,6 +514,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         episodes: int = 10,
         *,
         env: Any = None,
+        num_envs: int | None = None,
         seed: int | None = None,
         stochastic: bool = False,
         video: str | Path | None = None,
@@ -531,6 +525,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
             episodes: how many.
             env: environment spec, of which fresh environments are made, or an environment or vector environment, which
                 is reset; default: the one given to `from_spec`.
+            num_envs: environments that are stepped together; default: 10. Each plays its share of the episodes.
             seed: root seed of the environments and of drawn actions; default: derived from the agent's.
             stochastic: draw actions as in training: from the policy, or with the present exploration.
             video: a ``.gif`` or ``.mp4`` (extra ``video``) to record the first episode in.
@@ -538,7 +533,8 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         from rlgraph.workers import evaluate
 
         seed = self.seed + 1_000_003 if seed is None else seed
-        return evaluate(self, self._environment(env), episodes, seed, stochastic=stochastic, video=video)
+        env = self._environment(env)
+        return evaluate(self, env, episodes, seed, num_envs=num_envs, stochastic=stochastic, video=video)
 
     def _environment(self, env: Any) -> Any:
         spec = self.env_spec if env is None else env

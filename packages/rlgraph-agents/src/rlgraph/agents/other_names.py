@@ -279,6 +279,7 @@ IN_EVALUATE: OtherNames = MappingProxyType(
     {
         **dict.fromkeys(("n_eval_episodes", "n_episodes", "num_episodes", "eval_episodes"), "episodes"),
         **dict.fromkeys(("environment", "env_spec", "env_id", "eval_env"), "env"),
+        **dict.fromkeys(("n_envs", "num_environments"), "num_envs"),
         **dict.fromkeys(("explore", "use_exploration", "sample"), "stochastic"),
         **dict.fromkeys(("record_video", "video_folder", "video_path", "render"), "video"),
         **dict.fromkeys(("deterministic", "greedy"), "Give 'stochastic', which is the opposite."),

@@ -39,6 +39,9 @@ def add_to(app: typer.Typer) -> None:
 def evaluate(
     folder: RunArgument,
     episodes: Annotated[int, typer.Option(help="Number of episodes.")] = 20,
+    num_envs: Annotated[
+        int | None, typer.Option(help="Environments that are stepped together; default: 10.")
+    ] = None,
     backend: RunBackendOption = None,
     seed: Annotated[
         int | None, typer.Option(help="Root seed of the environments; default: from the agent's.")
@@ -66,7 +69,7 @@ def evaluate(
             env = recorder.make_environment
         env = stepped(env, run.worker.frameskip, run.worker.max_timesteps_per_episode)
         with output.status(f"{episodes} episodes of {folder}"):
-            result = agent.evaluate(episodes, env=env, seed=seed, stochastic=stochastic)
+            result = agent.evaluate(episodes, env=env, num_envs=num_envs, seed=seed, stochastic=stochastic)
         if video is not None:
             film = f"\nwrote {video}" + (f", {recorder.frames:,} frames, no more" if recorder.is_full else "")
     data = {

@@ -68,12 +68,14 @@ def evaluate(
     episodes: int,
     seed: int,
     *,
+    num_envs: int | None = None,
     stochastic: bool = False,
     video: str | Path | None = None,
 ) -> Evaluation:
     """Play `episodes` whole episodes in fresh environments, greedily by default.
 
-    Each environment plays a fixed number of episodes; taking the first episodes to end would favour short ones.
+    Each environment plays a fixed number of episodes, its share of all; taking the first episodes to end would favour
+    short ones.
 
     Args:
         agent: the agent; it observes nothing, and its preprocessor learns nothing.
@@ -81,18 +83,23 @@ def evaluate(
             is reset, played and left open; the next `learn` begins new episodes in it.
         episodes: number of episodes.
         seed: root seed of the environments, and of actions that are drawn.
+        num_envs: environments that are stepped together, at most one per episode, which play other episodes than
+            another number of them does; None: that of a vector environment, else 10.
         stochastic: draw actions as in training: from the policy, or with the present exploration.
         video: a ``.gif`` or ``.mp4`` to record the first episode in (`rlgraph.workers.recording`).
 
     Raises:
-        SpecError: `episodes` is no integer >= 1, or `stochastic` no bool; the environment cannot be recorded; the agent
-            is training in this very environment, or was made for other states or actions.
+        SpecError: `episodes` or `num_envs` is no integer >= 1, or `stochastic` no bool; several environments of one
+            instance; the environment cannot be recorded; the agent is training in this very environment, or was made
+            for other states or actions.
         EnvironmentFault: an environment breaks its contract or fails.
 
     Warns:
         EvaluationWarning: an episode was cut because it did not end.
     """
     check_whole(episodes, "episodes", least=1)
+    if num_envs is not None:
+        check_whole(num_envs, "num_envs", least=1)
     check_flag(stochastic, "stochastic")
     if is_instance(env) and env is agent.trains_in:
         raise SpecError(
@@ -104,8 +111,8 @@ def evaluate(
         with Recorder(env, video) as recorder:
             recorded = recorder.make_environment
             env = recorded() if is_instance(env) else recorded
-            return evaluate(agent, env, episodes, seed, stochastic=stochastic)
-    vector = evaluation_environments(env, episodes)
+            return evaluate(agent, env, episodes, seed, num_envs=num_envs, stochastic=stochastic)
+    vector = evaluation_environments(env, episodes, num_envs)
     try:
         check_fits(agent, vector)
         # Its own actor has its own internal states and random numbers, so that training is not disturbed.
@@ -153,12 +160,12 @@ def play(
     return [value for value, _ in played], [length for _, length in played]
 
 
-def evaluation_environments(env: Any, episodes: int) -> VectorEnv:
+def evaluation_environments(env: Any, episodes: int, num_envs: int | None = None) -> VectorEnv:
     """The environments of an evaluation; not more than it has episodes."""
-    number = min(EVALUATION_ENVIRONMENTS, episodes)
     if is_vector_instance(env):
-        return make_vector_env(env)
+        return make_vector_env(env, num_envs)
+    number = 1 if is_instance(env) else EVALUATION_ENVIRONMENTS
     # EnvPool's tasks have their own limits.
     spec = env if is_envpool(env) else stepped(env, 1, LONGEST_EPISODE)
     # A restart would change what is measured.
-    return make_vector_env(spec, 1 if is_instance(env) else number, max_restarts=0)
+    return make_vector_env(spec, min(num_envs or number, episodes), max_restarts=0)
