@@ -58,8 +58,10 @@ def make_records(action_space):
 class Reference:
     """The losses of both papers, row by row."""
 
-    def __init__(self, records, item_weights, discrete):
+    def __init__(self, records, item_weights, discrete, scaled):
         self.records, self.item_weights, self.discrete = records, item_weights, discrete
+        #: The middle and the half of the range of actions that critics see as -1..1.
+        self.middle, self.half = ((LOW + HIGH) / 2, (HIGH - LOW) / 2) if scaled else (0.0, 1.0)
 
     @staticmethod
     def network(weights, scope, head, row):
@@ -75,14 +77,14 @@ class Reference:
         mean, stddev = outputs[:2], np.exp(outputs[2:])
         x = mean + stddev * NOISE
         density = np.exp(-((x - mean) ** 2) / (2 * stddev**2)) / (stddev * np.sqrt(2 * np.pi))
-        slope = (1 - np.tanh(x) ** 2) * (HIGH - LOW) / 2
+        slope = (1 - np.tanh(x) ** 2) * (HIGH - LOW) / 2 / self.half
         return LOW + (np.tanh(x) + 1) * (HIGH - LOW) / 2, np.log(density / slope).sum()
 
     def values(self, weights, scopes, state, action):
         """Of both critics: the value of the action; of categories those of all."""
         if self.discrete:
             return [self.network(weights, scope, "q-values", state) for scope in scopes]
-        row = np.concatenate([state, action])
+        row = np.concatenate([state, (action - self.middle) / self.half])
         return [self.network(weights, scope, "value-layer", row)[0] for scope in scopes]
 
     def soft_value(self, weights, scopes, state):
@@ -135,14 +137,19 @@ class Reference:
         return gradient
 
 
-@pytest.mark.parametrize("action_space", [MOVES, CATEGORY], ids=["floats", "category"])
-def test_one_update_by_hand(action_space, backend, make_sac, monkeypatch):
+@pytest.mark.parametrize(
+    ("action_space", "scaled"),
+    [(MOVES, True), (MOVES, False), (CATEGORY, True)],
+    ids=["floats", "floats as they are", "category"],
+)
+def test_one_update_by_hand(action_space, scaled, backend, make_sac, monkeypatch):
     monkeypatch.setattr(transformed_normal, "_normal", lambda ops, mean, stddev: mean + stddev * NOISE)
     memory = {"type": "prioritized_replay", "capacity": 10}
-    agent = make_sac(backend, action_space, memory_spec=memory, target_entropy=TARGET, tau=TAU, n_step=2)
+    options = {"memory_spec": memory, "target_entropy": TARGET, "tau": TAU, "n_step": 2}
+    agent = make_sac(backend, action_space, scale_actions=scaled, **options)
     before, records = randomised(agent), make_records(action_space)
     item_weights = np.linspace(0.2, 1.0, ROWS)
-    reference = Reference(records, item_weights, action_space is CATEGORY)
+    reference = Reference(records, item_weights, action_space is CATEGORY, scaled)
     numbers = agent.learner.executor.execute("update", records, importance_weights=item_weights)
     expected = reference.numbers(before)
     expected |= {"alpha": np.exp(before["entropy-temperature/log-alpha"]), "loss": expected["critic_loss"]}

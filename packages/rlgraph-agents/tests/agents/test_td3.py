@@ -41,7 +41,8 @@ def action(weights, states, scope="policy"):
 
 
 def value(weights, states, actions, scope):
-    hidden = np.tanh(dense(np.concatenate([states, actions], axis=1), weights, f"{scope}/network/dense-0"))
+    scaled = (actions - 0.5) / 1.5
+    hidden = np.tanh(dense(np.concatenate([states, scaled], axis=1), weights, f"{scope}/network/dense-0"))
     return dense(hidden, weights, f"{scope}/value-layer")[:, 0]
 
 

@@ -10,6 +10,7 @@ from rlgraph.agents.default_network import policy_and_value_networks
 from rlgraph.agents.metric import Metric, usual
 from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import IQLLoss, Policy, ValueFunction
+from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
@@ -28,6 +29,8 @@ class IQL(OffPolicyActorCritic):
         inverse_temperature: how much the policy prefers better actions; 0 imitates all.
         tau: the critics' share in targets, in (0, 1].
         optimizer_spec: of policy, critics and value function, which have one optimizer each; default: Adam.
+        scale_actions: whether critics see actions scaled from their bounds to -1..1; False: as the environment takes
+            them, which learns only with bounds near these.
     """
 
     metrics: Mapping[str, Metric] = {**OffPolicyActorCritic.metrics, **usual("value_loss")}
@@ -50,10 +53,12 @@ class IQL(OffPolicyActorCritic):
         inverse_temperature: float = 3.0,
         tau: float = 0.005,
         optimizer_spec: ComponentSpec = None,
+        scale_actions: bool = True,
     ):
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         self.policy = Policy(layers, action_space, distributions_spec=distributions_spec)
         self.value_function = ValueFunction(value_layers)
+        self.scale_actions = check_flag(scale_actions, "scale_actions")
         self.make_critics(state_space, value_layers, tau)
         self.loss = IQLLoss(expectile, inverse_temperature)
         self.make_optimizers(optimizer_spec, "critic", "value", "actor")

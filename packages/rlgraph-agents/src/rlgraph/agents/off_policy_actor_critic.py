@@ -14,6 +14,7 @@ from rlgraph.agents.random_actions import RandomActions
 from rlgraph.components import Optimizer, SACValueNetwork, Target
 from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import Component, graph_fn
+from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import making
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
@@ -35,6 +36,13 @@ class OffPolicyActorCritic(Algorithm):
     loss: Any
     #: What draws the actions before the first update; None: the policy.
     first_actions: RandomActions | None = None
+    #: Whether critics of states and actions see actions scaled to -1..1; set before `make_critics`.
+    scale_actions: bool = True
+
+    @classmethod
+    def as_it_meant(cls, options: Mapping[str, Any], meaning: int) -> Mapping[str, Any]:
+        """Up to version 0.2 critics saw actions as the environment takes them."""
+        return {**options, "scale_actions": False} if "scale_actions" in parameters_of(cls).named else options
 
     def make_first_actions(self, action_space: Space, random: bool) -> tuple[RandomActions, ...]:
         """Set `first_actions`; what was made, for the constructor."""
@@ -71,7 +79,9 @@ class OffPolicyActorCritic(Algorithm):
         new: Callable[..., Any] | None = None,
     ) -> None:
         """Set `critics` and `targets`; `new` makes a critic, default: one of states and actions."""
-        new = new or partial(SACValueNetwork, *critic_networks(state_space, layers))
+        new = new or partial(
+            SACValueNetwork, *critic_networks(state_space, layers), scale_actions=self.scale_actions
+        )
         with making("critics", ("network_spec",), ()):  # the policy has an option of this name
             self.critics = [new(scope=f"critic-{i}") for i in range(number)]
         self.targets = [Target(critic, tau) for critic in self.critics]

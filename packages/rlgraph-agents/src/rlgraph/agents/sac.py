@@ -18,7 +18,9 @@ from rlgraph.components import (
     SACLoss,
     default_target_entropy,
 )
-from rlgraph.core import rlgraph_api
+from rlgraph.components.common.action_scaling import log_half_ranges
+from rlgraph.components.common.argument_checks import check_flag
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import IntBox, Space
 
@@ -29,10 +31,12 @@ class SAC(OffPolicyActorCritic):
     Args:
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
-        target_entropy, initial_alpha: what the temperature aims at, and its start.
+        target_entropy, initial_alpha: what the temperature aims at, of actions scaled to -1..1, and its start.
         tau: the critics' share in targets, in (0, 1].
         random_before_update: whether actions are uniformly random until the first update, as in the paper.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
+        scale_actions: whether critics see actions scaled from their bounds to -1..1, and densities and entropies are
+            of scaled ones; False: as the environment takes them, which learns only with bounds near these.
     """
 
     metrics: Mapping[str, Metric] = {
@@ -59,6 +63,7 @@ class SAC(OffPolicyActorCritic):
         tau: float = 0.005,
         random_before_update: bool = False,
         optimizer_spec: ComponentSpec = None,
+        scale_actions: bool = True,
     ):
         discrete = isinstance(action_space, IntBox) and not action_space.shape and action_space.num_categories
         if not discrete:
@@ -66,9 +71,12 @@ class SAC(OffPolicyActorCritic):
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
-        new = partial(QPolicy, layers, action_space) if discrete else None
+        new = partial(QPolicy, value_layers, action_space) if discrete else None
+        self.scale_actions = check_flag(scale_actions, "scale_actions")
         self.make_critics(state_space, value_layers, tau, new=new)
-        entropy = default_target_entropy(action_space) if target_entropy is None else target_entropy
+        self.log_half_ranges = log_half_ranges(action_space) if scale_actions else 0.0
+        entropy = default_target_entropy(action_space) - self.log_half_ranges
+        entropy = entropy if target_entropy is None else target_entropy
         self.temperature = EntropyTemperature(initial_alpha)
         self.loss = SACLoss(entropy, discrete=bool(discrete))
         self.make_optimizers(optimizer_spec, "actor", "critic", "alpha")
@@ -109,7 +117,12 @@ class SAC(OffPolicyActorCritic):
         if self.loss.discrete:
             return None, self.policy.get_adapter_outputs_and_parameters(observations)["parameters"]
         drawn = self.policy.get_action_and_log_likelihood(observations, False)
-        return drawn["action"], drawn["log_likelihood"]
+        scaled = self._of_scaled if self.log_half_ranges else lambda density: density
+        return drawn["action"], scaled(drawn["log_likelihood"])
+
+    @graph_fn
+    def _of_scaled(self, ops: Any, log_density: Any) -> Any:
+        return log_density + self.log_half_ranges
 
     def _values(self, critics: Any, observations: Any, actions: Any) -> tuple[Any, ...]:
         """The values of each critic: of the actions, of categories of all."""

@@ -10,7 +10,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.default_network import policy_and_value_networks
 from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import DeterministicPolicy, Exploration, Target, TD3Loss
-from rlgraph.components.common.argument_checks import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_flag, check_number, check_whole
 from rlgraph.core import branch, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
@@ -35,6 +35,8 @@ class TD3(OffPolicyActorCritic):
             paper's experiments.
         tau: the share of policy and critics in their targets' new values, in (0, 1].
         optimizer_spec: of policy and critics, which have one optimizer each; default: Adam.
+        scale_actions: whether critics see actions scaled from their bounds to -1..1; False: as the environment takes
+            them, which learns only with bounds near these.
     """
 
     live_metrics = ("critic_loss", "actor_loss")
@@ -59,6 +61,7 @@ class TD3(OffPolicyActorCritic):
         random_before_update: bool = False,
         tau: float = 0.005,
         optimizer_spec: ComponentSpec = None,
+        scale_actions: bool = True,
     ):
         check_bounded_floats(action_space)
         num_critics = check_whole(num_critics, "num_critics", least=1)
@@ -69,6 +72,7 @@ class TD3(OffPolicyActorCritic):
         self.policy = DeterministicPolicy(layers, action_space)
         self.loss = TD3Loss(num_q_functions=num_critics)
         self.target_policy = Target(self.policy, tau)
+        self.scale_actions = check_flag(scale_actions, "scale_actions")
         self.make_critics(state_space, value_layers, tau, num_critics)
         self.exploration = Exploration.from_spec(
             {"noise_spec": {"stddev": 0.1, "relative": True}}

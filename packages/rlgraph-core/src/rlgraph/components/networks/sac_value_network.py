@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from rlgraph.components.common.action_scaling import ActionScaling
+from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.components.common.observations import Observing
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import is_recurrent
@@ -20,7 +22,7 @@ class SACValueNetwork(Observing):
     https://arxiv.org/abs/1812.05905): a network of the concatenated features of state and action.
 
     Actions are floats, one-hot or relaxed choices among them, or integers and bools, which become one-hot; all
-    parts of a container are concatenated.
+    parts of a container are concatenated. Floats with bounds are scaled to -1..1 before, see `ActionScaling`.
 
     Args:
         network_spec: the network of state and action (instance, list of layer specs, or spec).
@@ -29,6 +31,7 @@ class SACValueNetwork(Observing):
             flattened.
         weights_spec: initializer of the weights of the last layer.
         biases_spec: initializer of its biases; False for none.
+        scale_actions: False: the network sees actions as the environment takes them, whatever their bounds.
         scope: name among its siblings.
 
     Raises:
@@ -43,6 +46,7 @@ class SACValueNetwork(Observing):
         state_network_spec: NetworkSpec = None,
         weights_spec: InitializerSpec = "glorot_uniform",
         biases_spec: InitializerSpec | Literal[False] = 0.0,
+        scale_actions: bool = True,
         scope: str = "sac-value-network",
         **kwargs: Any,
     ):
@@ -58,7 +62,7 @@ class SACValueNetwork(Observing):
                 "expected no recurrent layers, since each action is valued by itself: give them as state_network_spec",
                 path=f"{scope}.network_spec",
             )
-        self.joined = StatesAndActions()
+        self.joined = StatesAndActions(check_flag(scale_actions, f"{scope}.scale_actions"))
         self.value_layer = Dense(1, None, weights_spec, biases_spec, scope="value-layer")
         super().__init__(
             self.state_network, self.joined, self.network, self.value_layer, scope=scope, **kwargs
@@ -81,10 +85,16 @@ class SACValueNetwork(Observing):
 
 
 class StatesAndActions(Component):
-    """Features ``[B, N]`` and actions in one tensor of floats, categories one-hot."""
+    """Features ``[B, N]`` and actions in one tensor of floats, categories one-hot; bounded floats are scaled.
 
-    def __init__(self, scope: str = "states-and-actions", **kwargs: Any):
-        super().__init__(scope=scope, **kwargs)
+    Args:
+        scale_actions: False: floats are not scaled.
+        scope: name among its siblings.
+    """
+
+    def __init__(self, scale_actions: bool = True, scope: str = "states-and-actions", **kwargs: Any):
+        self.scaling = ActionScaling() if scale_actions else None
+        super().__init__(*([self.scaling] if self.scaling else []), scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         states, actions = input_spaces["states"], input_spaces["actions"]
@@ -104,7 +114,7 @@ class StatesAndActions(Component):
     @rlgraph_api
     def call(self, states: Any, actions: Any) -> Any:
         """``states [B, N], actions [B, ...] -> [B, N + M]``."""
-        return self._call(states, actions)
+        return self._call(states, actions if self.scaling is None else self.scaling.scale(actions))
 
     @graph_fn(flatten_ops={"actions"})
     def _call(self, ops: Any, states: Any, actions: Any) -> Any:
