@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
@@ -12,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-# Silence TensorFlow's start-up reports unless the user set a level.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+from rlgraph.core.tensorflow_log import startup_log_hidden
 
-import tensorflow as tf
+with startup_log_hidden():
+    import tensorflow as tf
 
 from rlgraph.core.backend import Backend
 from rlgraph.core.errors import SpecError

@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
-from tensorflow.core.protobuf import tensorflow_server_pb2
-from tensorflow.python.eager import context
+
+from rlgraph.core.tensorflow_log import startup_log_hidden
+
+with startup_log_hidden():
+    import tensorflow as tf
+    from tensorflow.core.protobuf import tensorflow_server_pb2
+    from tensorflow.python.eager import context
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives import GroupCollective

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-# Silence TensorFlow's start-up reports unless the user set a level.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+from rlgraph.core.tensorflow_log import startup_log_hidden
 
-import tensorflow as tf
+with startup_log_hidden():
+    import tensorflow as tf
 
 from rlgraph.core import SpecError
 from rlgraph.core.specs.connections import report_open_ports
