@@ -19,5 +19,7 @@ IMPORTS = [
 def test_tensorflow_starts_in_silence(first):
     code = f"{first}; import sys; import tensorflow as tf; tf.constant(1.0) + 1.0; print('mine', file=sys.stderr)"
     environment = {key: value for key, value in os.environ.items() if key != LEVEL}
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
     assert ended.stderr == "mine\n"

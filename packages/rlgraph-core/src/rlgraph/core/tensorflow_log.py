@@ -11,7 +11,9 @@ from contextlib import contextmanager
 
 LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 #: Lines of its log below errors, and the error that there is no CUDA: `execution_spec.device` says it where it matters.
-_STARTUP = re.compile(rb"WARNING: All log messages before absl::|[IW]\d{4} [\d:. ]+\S+:\d+\] |E\d{4} .*\bcuInit\b")
+_STARTUP = re.compile(
+    rb"WARNING: All log messages before absl::|[IW]\d{4} [\d:. ]+\S+:\d+\] |E\d{4} .*\bcuInit\b"
+)
 
 
 @contextmanager
