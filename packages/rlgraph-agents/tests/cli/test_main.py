@@ -91,9 +91,9 @@ def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends,
         *allowed,
     ]
     outcome = rlgraph("train", "--backend", "pytorch", "--agent", "small.json", *arguments)
-    assert outcome.code == 0 and "on torch, seed 1" in outcome.out
+    assert outcome.code == 0 and "on torch, seed 0" in outcome.out
     (folder,) = (tmp_path / "runs").iterdir()
-    assert folder.name == "small-gymnasium.envs.classic_control-CartPoleEnv-torch-1"
+    assert folder.name == "small-gymnasium.envs.classic_control-CartPoleEnv-torch-0"
     assert json.loads((folder / "config.json").read_text())["run"]["backend"] == "torch"
     for command in (["evaluate", folder, "--episodes", 1], ["export", folder]):
         assert rlgraph(*command, "--backend", "pytorch", *allowed).code == 0
@@ -102,7 +102,7 @@ def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends,
 def test_the_default_backend_is_used_and_kept(rlgraph, tiny, backend, tmp_path, undrawn, monkeypatch):
     monkeypatch.setenv("RLGRAPH_BACKEND", backend)
     outcome = rlgraph("train", "--agent", tiny(), "--env", "deterministic", "--steps", 4, "--folder", "run")
-    assert f"on {backend}, seed 1" in outcome.out
+    assert f"on {backend}, seed 0" in outcome.out
     assert json.loads((tmp_path / "run" / "config.json").read_text())["run"]["backend"] == backend
 
 
@@ -162,12 +162,7 @@ def test_quickstart(rlgraph, backend, monkeypatch):
         rlgraph("quickstart", "--backend", backend, "--steps", 70, "--json")
     ((spec, folder),) = specs
     assert str(folder) == "runs/quickstart"
-    assert (spec["environment"], spec["steps"], spec["seed"], spec["backend"]) == (
-        "CartPole-v1",
-        70,
-        1,
-        backend,
-    )
+    assert (spec["environment"], spec["steps"], spec["backend"]) == ("CartPole-v1", 70, backend)
     assert (spec["agent"], spec["worker"]) == (find_preset("ppo", "CartPole-v1").agent, {"num_envs": 8})
     assert spec["evaluation"]["policy"] == "last"
 

@@ -18,6 +18,7 @@ from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.components.common.normalizer import Normalizer, float_parts
 from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
+from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.spaces import Dict, Space, from_spec
 
@@ -45,7 +46,7 @@ class ActorSpec:
     action_space: Any
     options: Mapping[str, Any] = field(default_factory=dict)
     preprocessing_spec: Any = None
-    seed: int = 0
+    seed: int = DEFAULT_SEED
     dtype: str = "float32"
     action_mask: str | None = NAME
     normalize_states: bool | Sequence[str] = False

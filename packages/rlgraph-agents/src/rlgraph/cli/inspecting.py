@@ -127,4 +127,4 @@ def numpy_agent(agent: str | None, env: str | None, run: Path | None = None) -> 
         spec, environment = agent_spec_of_run(run)
     else:
         raise SpecError("a run has its agent and environment: leave out --agent and --env", path=str(run))
-    return Agent.from_spec(spec, env=environment, backend="numpy", seed=0)
+    return Agent.from_spec(spec, env=environment, backend="numpy")

@@ -28,6 +28,7 @@ from rlgraph.cli.options import names_of, parsed_spec
 from rlgraph.cli.output import output
 from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import nearest
+from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.core.registry import GROUPS
 from rlgraph.core.specs.parameters import summary_of
 
@@ -140,7 +141,7 @@ def check_env(
         ),
     ],
     episodes: Annotated[int, typer.Option(min=1, help="Episodes played with random actions.")] = 3,
-    seed: Annotated[int, typer.Option(help="Seed of the environment and the actions.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the environment and the actions.")] = DEFAULT_SEED,
 ) -> int:
     """Check an environment; the exit code is 3 if it breaks the contract."""
     from rlgraph.environments import check_environment

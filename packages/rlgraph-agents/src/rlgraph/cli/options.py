@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rlgraph.core import registry
+from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.core.specs.documents import parse_json
 
 
@@ -43,7 +44,7 @@ ThreadsOption = Annotated[
     int | None, typer.Option(help="Threads of the backend; default: the agent spec's, else 1.")
 ]
 SeedOption = Annotated[
-    int | None, typer.Option(help="Root of all random numbers; default: the agent spec's, else 1.")
+    int | None, typer.Option(help=f"Root of all random numbers; default: the document's, else {DEFAULT_SEED}.")
 ]
 OverridesOption = Annotated[
     list[str] | None,

@@ -27,6 +27,7 @@ from rlgraph.cli.options import (
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
 from rlgraph.core.errors import Fault
+from rlgraph.core.execution_spec import DEFAULT_SEED
 
 PANEL = "Train"
 
@@ -211,7 +212,7 @@ def run_document(
         elif value is not None:
             document[key] = value
     document = apply_overrides(document, overrides)
-    moved = _say_once(document, threads, seed=1 if config is None else None)
+    moved = _say_once(document, threads)
     if document.get("backend") is None:
         document["backend"] = default_backend()
     try:
@@ -227,7 +228,7 @@ def _as_written(fault: Fault, moved: Iterable[str]) -> Fault:
     return Fault(fault.text, f"agent.{fault.path}") if fault.path in moved else fault
 
 
-def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -> list[str]:
+def _say_once(document: dict[str, Any], threads: int | None) -> list[str]:
     """Move backend and seed from the agent's spec to the run, and set the threads.
 
     Returns:
@@ -236,12 +237,11 @@ def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -
     spec, moved = document.get("agent"), list[str]()
     if not isinstance(spec, dict):
         return moved  # the check reports the fault
-    for key, default in (("backend", None), ("seed", seed)):
+    for key in ("backend", "seed"):
         given = spec.pop(key, None)
-        value = default if given is None else given
-        if document.get(key) is None and value is not None:
-            document[key] = value
-            moved += [key] if given is not None else []
+        if document.get(key) is None and given is not None:
+            document[key] = given
+            moved.append(key)
     execution = spec.get("execution_spec") or {}
     if threads is not None and isinstance(execution, dict):
         spec["execution_spec"] = {**execution, "threads": threads}
@@ -266,8 +266,9 @@ def _folder_name(document: Mapping[str, Any], config: Path | None, agent: str | 
 
     source = agent or config or ""
     what = Path(source).stem if is_spec_file(source) else document["agent"]["type"]
-    parts = (what, environment_name(document["environment"]), document["backend"], document.get("seed", 0))
-    return re.sub(r"[^\w.+-]+", "-", "-".join(map(str, parts)))
+    parts = (what, environment_name(document["environment"]), document["backend"])
+    seed = document.get("seed", DEFAULT_SEED)
+    return re.sub(r"[^\w.+-]+", "-", "-".join(map(str, (*parts, seed))))
 
 
 def _train(spec: dict[str, Any], folder: Path) -> int:
@@ -283,7 +284,7 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
         spec["backend"],
     )
     words = [f"[bold]{escape(str(word))}[/]" for word in (agent, environment, backend)]
-    output.notes.print("{} learns {} on {}, seed {}".format(*words, spec.get("seed", 0)))
+    output.notes.print("{} learns {} on {}, seed {}".format(*words, spec.get("seed", DEFAULT_SEED)))
     if (data := parse_spec(DataSpec, spec.get("data"), "data")).file is not None:
         output.notes.print(f"first {data.updates:,} updates on {escape(data.file)}", highlight=False)
     with LiveProgress(output.notes) as progress:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import make_environment
@@ -42,7 +43,7 @@ class Finding:
         return f"{self.level}: {self.check}: {self.message}"
 
 
-def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: int = 1) -> list[Finding]:
+def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: int = DEFAULT_SEED) -> list[Finding]:
     """Plays with random actions and reports violations of the contract of `Environment`.
 
     Args:

@@ -9,6 +9,7 @@ from pydantic import Field
 from rlgraph.agents.other_names import IN_A_RUN
 from rlgraph.agents.specs import Spec
 from rlgraph.core.errors import OtherNames
+from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
@@ -148,7 +149,7 @@ class RunSpec(Spec):
     )
     backend: str | None = Field(default=None, description="backend; null: the default one")
     steps: int = Field(ge=0, description="environment steps; 0: the agent learns from the data set only")
-    seed: int = Field(default=0, ge=0, description="root of all random numbers")
+    seed: int = Field(default=DEFAULT_SEED, ge=0, description="root of all random numbers")
     worker: WorkerSpec = WorkerSpec()
     executor_spec: str | dict[str, Any] | None = Field(
         default=None,

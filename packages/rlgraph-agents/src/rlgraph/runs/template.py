@@ -40,7 +40,6 @@ def config_template(agent: str, environment: str | Mapping[str, Any], steps: int
         given["agent"] = {"type": agent, **_for_states_of(environment)}
     else:
         given = preset.complete(given)
-    given["seed"] = 1  # as `rlgraph train` has it without a document
     given["steps"] = given.get("steps", STEPS) if steps is None else steps
     check(given)
     lines = ["# yaml-language-server: $schema=run.schema.json"]

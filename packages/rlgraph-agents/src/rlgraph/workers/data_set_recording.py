@@ -15,6 +15,7 @@ from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import map_arrays, row, stack
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
+from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.vector_env import VectorEnv
@@ -49,7 +50,7 @@ def record_data_set(
     file: str | Path,
     *,
     use_exploration: bool = True,
-    seed: int = 0,
+    seed: int = DEFAULT_SEED,
 ) -> Path:
     """Play whole episodes and write them as a data set, which `Agent.learn` takes; returns the file.
 

@@ -44,6 +44,10 @@ _OTHER_NAMES: OtherNames = MappingProxyType(
 )
 
 
+#: The root of all random numbers where none is given: in Python, in documents and on the command line.
+DEFAULT_SEED = 0
+
+
 @dataclass(frozen=True)
 class ExecutionSpec:
     """How a graph is executed.
@@ -79,7 +83,7 @@ class ExecutionSpec:
     other_names: ClassVar[OtherNames] = _OTHER_NAMES
 
     dtype: str = "float32"
-    seed: int = 0
+    seed: int = DEFAULT_SEED
     threads: int | None = None
     use_kernels: bool = True
     compile: bool | Sequence[str] = False
