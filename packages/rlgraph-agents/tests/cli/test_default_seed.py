@@ -38,7 +38,11 @@ def test_the_command_line(rlgraph, tmp_path, monkeypatch):
 
     monkeypatch.setattr(training, "_train", stop)
     (tmp_path / "run.json").write_text(json.dumps(DOCUMENT))
-    for arguments in (["train", "run.json"], ["train", "--backend", "numpy"], ["quickstart", "--backend", "numpy"]):
+    for arguments in (
+        ["train", "run.json"],
+        ["train", "--backend", "numpy"],
+        ["quickstart", "--backend", "numpy"],
+    ):
         with pytest.raises(ZeroDivisionError):
             rlgraph(*arguments)
     assert given == [DEFAULT_SEED] * 3

@@ -44,7 +44,8 @@ ThreadsOption = Annotated[
     int | None, typer.Option(help="Threads of the backend; default: the agent spec's, else 1.")
 ]
 SeedOption = Annotated[
-    int | None, typer.Option(help=f"Root of all random numbers; default: the document's, else {DEFAULT_SEED}.")
+    int | None,
+    typer.Option(help=f"Root of all random numbers; default: the document's, else {DEFAULT_SEED}."),
 ]
 OverridesOption = Annotated[
     list[str] | None,

@@ -43,7 +43,9 @@ class Finding:
         return f"{self.level}: {self.check}: {self.message}"
 
 
-def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: int = DEFAULT_SEED) -> list[Finding]:
+def check_environment(
+    env: Any, episodes: int = 3, max_steps: int = 1000, seed: int = DEFAULT_SEED
+) -> list[Finding]:
     """Plays with random actions and reports violations of the contract of `Environment`.
 
     Args:
