@@ -366,8 +366,22 @@ def test_a_state_without_legal_actions(place):
 def test_terminal_states_need_no_legal_action():
     agent, nothing = make("a2c", backend=BACKEND), np.zeros(5, bool)
     agent.learn(40, env=Scripted({(1, 3): nothing}))
-    with pytest.raises(EnvironmentFault, match="step 3: the action mask"):  # its value is used
-        agent.learn(40, env=Scripted({(1, 3): nothing}, truncates=True))
+
+
+@pytest.mark.parametrize(
+    ("kind", "bootstraps"), [("a2c", False), ("random", False), ("dqn", True), ("sac", True)]
+)
+def test_truncated_states_need_a_legal_action_where_their_actions_are_valued(kind, bootstraps):
+    """A value function needs no action there, Q-learning does; nobody learns from an evaluation."""
+    agent, script = make(kind, backend=BACKEND), {(1, 3): np.zeros(5, bool)}
+    agent.evaluate(4, env=Scripted(script, truncates=True))
+    if not bootstraps:
+        agent.learn(40, env=Scripted(script, truncates=True))
+        return
+    with pytest.raises(
+        EnvironmentFault, match=r"step 3: .* allows no action: the episode was truncated there"
+    ):
+        agent.learn(40, env=Scripted(script, truncates=True))
 
 
 def test_rows_without_legal_actions():

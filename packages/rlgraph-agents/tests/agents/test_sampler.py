@@ -109,7 +109,7 @@ def test_messages_count_the_steps_before_a_resume(tmp_path):
     continued.step()
     broken = np.full((2, 4), np.nan, np.float32)
     with pytest.raises(EnvironmentFault, match="CartPole-v1, environment 0, step 3: "):
-        continued._checks.step(broken, np.zeros(2, bool))
+        continued._checks.step(broken, np.zeros(2, bool), np.zeros(2, bool))
     environments.terminate()
 
 
@@ -158,5 +158,7 @@ def test_only_the_actor_of_training_teaches_the_preprocessor():
     player.reset()
     player.step()
     assert seen() == untaught
-    agent.make_sampler(environments).reset()
+    teacher = agent.make_sampler(environments)
+    teacher.reset()
+    teacher.step()
     assert seen() != untaught

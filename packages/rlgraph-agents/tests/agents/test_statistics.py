@@ -8,9 +8,11 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.statistics import Moments, pooled
+from rlgraph.components import Normalizer
 from rlgraph.core import SpecError, memory_group
 from rlgraph.environments import Environment
 from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.testing import ComponentTest
 from rlgraph.workers import Callback
 
 PPO = {
@@ -85,7 +87,7 @@ def test_constants_are_of_the_states_observed_when_these_had_doubled(backend, sp
     held = constants(agent)
     np.testing.assert_allclose(held["normalizer/mean"], observed.mean(axis=0), rtol=1e-6)
     deviation = observed[:, :2].std(axis=0)
-    np.testing.assert_allclose(held["normalizer/scale"][:2], 1 / np.sqrt(deviation**2 + 1e-8), rtol=1e-5)
+    np.testing.assert_allclose(held["normalizer/scale"][:2], 1 / deviation, rtol=1e-5)
     assert held["normalizer/scale"][2] == 1.0
 
 
@@ -135,7 +137,7 @@ def test_rewards_are_divided_by_the_deviation_of_returns(one_backend):
         returns.append(sums)
         sums = 0.0 if terminal[0] else sums
     scale = constants(agent)["scale-rewards/scale"]
-    np.testing.assert_allclose(scale, 1 / np.sqrt(np.var(returns) + 1e-8), rtol=1e-6)
+    np.testing.assert_allclose(scale, 1 / np.std(returns), rtol=1e-6)
     held = agent.executor.execute("get_memory_size")
     assert held == 33
     # The loss of a terminal transition is that of its scaled reward: (r * scale - q)^2 / 2.
@@ -284,3 +286,51 @@ def test_the_moments_of_a_group_are_those_of_all_rows():
         np.testing.assert_allclose(states.variance, rows.var(axis=0), rtol=1e-12)
         np.testing.assert_allclose(returns.variance, rows[:, 0].var(), rtol=1e-12)
     assert np.array_equal(learners[0][0].mean, learners[1][0].mean)
+
+
+@pytest.mark.parametrize(
+    ("middle", "deviation"),
+    [(0.0, 1e-5), (0.0, 1e-7), (0.0, 1e-30), (0.0, 1e30), (1e6, 1.0), (-3.0, 1e-4), (1e-7, 1e-7)],
+)
+def test_states_of_any_scale_get_a_deviation_of_1(middle, deviation, one_backend):
+    rng = np.random.default_rng(0)
+    rows = (middle + deviation * rng.standard_normal((4000, 1))).astype(np.float32)
+    moments = Moments((1,))
+    for some in np.split(rows, 8):
+        moments.add(some)
+        moments.merge()
+    test = ComponentTest(
+        Normalizer(), {"inputs": FloatBox(shape=(1,), add_batch_rank=True)}, backend=one_backend
+    )
+    test.executor.set_weights({"normalizer/mean": moments.mean, "normalizer/scale": moments.scale})
+    normalized = test.test("normalize", rows)
+    assert normalized.std() == pytest.approx(1.0, abs=0.01)
+    assert normalized.mean() == pytest.approx(0.0, abs=0.05)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e6 + 0.3, 1e-38])
+def test_constants_stay_0_and_finite(value):
+    """Also those of several learners, whose pooled mean is rounded."""
+    rows = np.full((7, 1), value, np.float32)
+    moments = [Moments((1,)) for _ in range(2)]
+    for each in moments:
+        each.add(rows)
+        each.add(rows[:3])
+    number, mean, variance = moments[0].part()
+    moments[0].merge()
+    moments[1].merge((number, mean * (1.0 + 2e-16), variance + np.square(mean * 2e-16)))
+    for each in moments:
+        assert each.scale == 1.0
+        np.testing.assert_allclose((rows - each.mean) * each.scale, 0.0, atol=abs(value) * 1e-7)
+
+
+def test_moments_of_an_older_checkpoint_keep_their_epsilon():
+    moments = Moments((1,))
+    moments.set_totals({"count": 10, "mean": [0.0], "variance": [1e-10]})
+    np.testing.assert_allclose(moments.scale, 1 / np.sqrt(1e-10 + 1e-8))
+    again = Moments((1,))
+    again.set_totals(moments.get_totals())
+    np.testing.assert_array_equal(again.scale, moments.scale)
+    fresh = Moments((1,))
+    fresh.set_totals({**moments.get_totals(), "epsilon": 0.0})
+    np.testing.assert_allclose(fresh.scale, 1e5)

@@ -37,3 +37,11 @@ def test_far_actions_are_learned_from_as_they_were(far):
         "next_states": states,
     }
     assert np.isfinite(agent.update(records)["loss"])
+
+
+def test_normalized_states_keep_their_smallest_deviation():
+    agent = Agent.load(RUNS / "ppo_normalized_states")
+    recorded = json.loads((RUNS / "ppo_normalized_states" / "recorded.json").read_text())
+    actions = agent.get_actions(np.array(recorded["states"], np.float32), False)
+    np.testing.assert_allclose(actions, recorded["actions"], rtol=1e-5, atol=1e-6)
+    assert agent.learner.statistics.counters()["states/"]["epsilon"] == 1e-8

@@ -34,6 +34,7 @@ class ActorCritic(Algorithm):
     """
 
     experience = Rollouts.of("discount")
+    values_next_actions = False
     metrics: Mapping[str, Metric] = usual(
         "policy_loss", "value_loss", "entropy", "explained_variance", "gradient_norm"
     )

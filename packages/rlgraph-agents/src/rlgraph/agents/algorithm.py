@@ -42,6 +42,8 @@ class Algorithm(Component):
             priorities of new records are computed from them, where actors are elsewhere. Empty: there are none.
         action_power: the highest power of actions that it computes: 0 if it only draws them, 1 for the densities of a
             policy, 4 for critics, whose gradients optimizers square. Bounds that leave it infinite are refused.
+        values_next_actions: whether updates value the actions of a state that ends an episode by truncation, as
+            Q-learning does, so that a mask must allow one there; False: values of states do, or none.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
         metrics: name of a number that `update` returns -> what it is, for the glossary and the columns of a run; it has
@@ -59,6 +61,7 @@ class Algorithm(Component):
     remembers: ClassVar[Mapping[str, Space]] = {}
     action_values: str = ""
     action_power: ClassVar[int] = 1
+    values_next_actions: ClassVar[bool] = True
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
     metrics: Mapping[str, Metric] = {}
     live_metrics: Sequence[str] = ("loss", "epsilon", "noise_scale")

@@ -31,6 +31,7 @@ class BehaviourCloning(Algorithm):
     """
 
     experience = Demonstrations.of(memory_spec={"capacity": 10**5})
+    values_next_actions = False
     metrics: Mapping[str, Metric] = usual("gradient_norm")
     search_space: ClassVar[Mapping[str, Any]] = {
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},

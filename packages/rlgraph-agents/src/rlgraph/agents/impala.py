@@ -34,6 +34,7 @@ class IMPALA(Algorithm):
     """
 
     experience = Fragments.of()
+    values_next_actions = False
     search_space: ClassVar[Mapping[str, Any]] = {
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
         "discount": [0.9, 0.95, 0.98, 0.99, 0.995],

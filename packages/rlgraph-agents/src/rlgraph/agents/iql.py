@@ -34,6 +34,7 @@ class IQL(OffPolicyActorCritic):
     """
 
     metrics: Mapping[str, Metric] = {**OffPolicyActorCritic.metrics, **usual("value_loss")}
+    values_next_actions = False
     live_metrics = ("critic_loss", "actor_loss")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,

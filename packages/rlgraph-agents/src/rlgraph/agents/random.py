@@ -20,6 +20,7 @@ class Random(Algorithm):
     """
 
     experience = Nothing.of()
+    values_next_actions = False
     live_metrics = ()
     action_power = 0
 

@@ -23,6 +23,7 @@ class Sampler:
         environments: a vector environment.
         cut: is told of the slots whose episodes did not end; None: all.
         state: what `get_state` of another one gave, for `restore`.
+        learns: whether an algorithm learns from the steps; False: they are played only.
 
     Attributes:
         states: the states to act on next, as the algorithm sees them; None before `reset`.
@@ -35,6 +36,7 @@ class Sampler:
         environments: VectorEnv,
         cut: Callable[[Any], None] = lambda slots: None,
         state: Mapping[str, Any] | None = None,
+        learns: bool = True,
     ):
         self.actor, self.environments, self._cut = actor, environments, cut
         self._preprocesses, self._is_recurrent = actor.preprocesses, actor.internal_states is not None
@@ -42,7 +44,9 @@ class Sampler:
         self._state = state
         self.infos: Sequence[dict[str, Any]] = ()
         actor.resize(environments.num_environments)
-        self._checks = StateChecks(environments, actor.masked)
+        self._checks = StateChecks(
+            environments, actor.masked, learns and actor.graph.algorithm.values_next_actions
+        )
         #: Where `states` begin an episode; the same array wherever none does.
         self._begins = np.ones(environments.num_environments, bool)
         self._nowhere = np.zeros(environments.num_environments, bool)
@@ -90,7 +94,7 @@ class Sampler:
         raw, rewards, terminals, truncations, self.infos = environments.step(actions)
         valid = self._valid() if environments.dropped else None
         reached = final = environments.final_states
-        self._checks.step(final, terminals)
+        self._checks.step(final, terminals, truncations)
         if self._preprocesses:
             actor.rewarded(rewards)
             reached = actor.see(final)

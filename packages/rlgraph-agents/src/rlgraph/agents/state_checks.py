@@ -25,10 +25,11 @@ class StateChecks:
     Args:
         environments: where the states come from.
         masked: the states, if a part of them is a mask.
+        at_truncations: whether masks must allow an action in states that a truncation ends.
     """
 
-    def __init__(self, environments: VectorEnv, masked: MaskedStates | None):
-        self._environments, self._masked = environments, masked
+    def __init__(self, environments: VectorEnv, masked: MaskedStates | None, at_truncations: bool = False):
+        self._environments, self._masked, self._at_truncations = environments, masked, at_truncations
         self._look_finite = _look_at(environments.state_space, environments.num_environments)
         #: Steps of all environments, and their number when each episode began.
         self._clock, self._began = 0, np.zeros(environments.num_environments, np.int64)
@@ -42,7 +43,7 @@ class StateChecks:
         """Episodes of these lengths [N] are running."""
         self._began = self._clock - np.asarray(steps)
 
-    def step(self, reached: Any, terminals: np.ndarray) -> None:
+    def step(self, reached: Any, terminals: np.ndarray, truncations: np.ndarray) -> None:
         """Check the raw states [N, ...] that the next step led to.
 
         Raises:
@@ -52,8 +53,10 @@ class StateChecks:
         if not self._look_finite(reached):
             self._check_finite(reached)
         if self._masked is not None:
-            # Nobody acts in a terminal state, which a vector class may show until it resets.
-            self._check_masks(reached, terminals)
+            # Nobody acts in the last state of an episode, which a vector class may show until it resets.
+            self._check_masks(
+                reached, terminals if self._at_truncations else terminals | truncations, truncations
+            )
 
     def begin(self, slots: Any, states: Any = None) -> None:
         """Episodes begin in `slots`; check the raw states [N, ...] to act on, if these are not those of `step`.
@@ -76,14 +79,18 @@ class StateChecks:
         for path, rows in leaves_of(states, "state"):
             check_finite(rows, self._place, path)
 
-    def _check_masks(self, states: Any, exempt: Any = None) -> None:
+    def _check_masks(self, states: Any, exempt: Any = None, truncations: Any = None) -> None:
         assert self._masked is not None
         index = self._masked.row_without_actions(states, exempt)
-        if index is not None:
-            raise EnvironmentFault(
-                f"{self._place(index)}: the action mask allows no action: expected at least one legal action in every "
-                "state that does not end the episode."
+        if index is None:
+            return
+        fault = "expected at least one legal action in every state that does not end the episode."
+        if truncations is not None and truncations[index]:
+            fault = (
+                "the episode was truncated there, so this agent learns from the values of the actions that would have "
+                "followed. Give their mask, or end the episode as terminated."
             )
+        raise EnvironmentFault(f"{self._place(index)}: the action mask allows no action: {fault}")
 
 
 def _look_at(space: Space, number: int) -> Callable[[Any], bool]:

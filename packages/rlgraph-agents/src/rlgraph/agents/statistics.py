@@ -11,11 +11,12 @@ import numpy as np
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.components.common.running_moments import deviation_of
 from rlgraph.core import Collective, GraphExecutor
 from rlgraph.spaces import Dict, Space
 
-#: Added to variances.
-EPSILON = 1e-8
+#: What versions up to 0.2 added to variances, and to those of their checkpoints ever since.
+OLD_EPSILON = 1e-8
 
 
 #: A number of rows, their mean and their variance.
@@ -57,6 +58,8 @@ class Moments:
 
     def __init__(self, shape: tuple[int, ...] = ()):
         self.count, self.mean, self.variance = 0, np.zeros(shape), np.zeros(shape)
+        #: Added to the variance.
+        self.epsilon = 0.0
         #: Number of rows that wait, the sum of their differences from `origin`, and that of the squares.
         self.waiting, self.sum, self.squares = 0, np.zeros(shape), np.zeros(shape)
         #: Near the rows, so that no digits are lost where the mean is large; None: there are no rows.
@@ -97,17 +100,17 @@ class Moments:
 
     @property
     def scale(self) -> np.ndarray:
-        """One over the deviation ``[...]``; 1 for what has never changed."""
-        scale: np.ndarray = np.where(self.variance > 0, 1.0 / np.sqrt(self.variance + EPSILON), 1.0)
-        return scale
+        """One over the deviation ``[...]``, however small that is; 1 for what has never changed."""
+        return 1.0 / deviation_of(self.mean, self.variance, self.epsilon)
 
     def get_totals(self) -> dict[str, Any]:
         """The moments without what waits; JSON-able."""
-        return {"count": self.count, "mean": self.mean.tolist(), "variance": self.variance.tolist()}
+        moments = {"mean": self.mean.tolist(), "variance": self.variance.tolist()}
+        return {"count": self.count, **moments, "epsilon": self.epsilon}
 
     def set_totals(self, totals: Mapping[str, Any]) -> None:
         """Take over what `get_totals` gave."""
-        self.count = int(totals["count"])
+        self.count, self.epsilon = int(totals["count"]), float(totals.get("epsilon", OLD_EPSILON))
         self.mean, self.variance = np.asarray(totals["mean"]), np.asarray(totals["variance"])
 
     def get_waiting(self) -> dict[str, Any]:

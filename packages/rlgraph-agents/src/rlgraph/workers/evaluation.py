@@ -145,7 +145,7 @@ def play(
     number = vector.num_environments
     quota = [episodes // number + (i < episodes % number) for i in range(number)]
     ended: list[list[tuple[float, int]]] = [[] for _ in range(number)]
-    episodes_of, player = Episodes(number), Sampler(actor, vector)
+    episodes_of, player = Episodes(number), Sampler(actor, vector, learns=False)
     with interruptible():
         player.reset(seed)
         while any(len(done) < wanted for done, wanted in zip(ended, quota, strict=True)):

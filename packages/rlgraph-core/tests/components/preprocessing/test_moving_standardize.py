@@ -16,7 +16,7 @@ def test_by_all_that_was_seen(backend):
     for size in (1, 4, 2, 64, 1):
         x = rng.normal([3.0, -100.0], [0.5, 20.0], (size, 2))
         seen.extend(x)
-        expected = (x - np.mean(seen, axis=0)) / np.sqrt(np.var(seen, axis=0) + 1e-8)
+        expected = (x - np.mean(seen, axis=0)) / (np.std(seen, axis=0) if len(seen) > 1 else 1.0)
         test.test("call", x, expected_outputs=expected, decimals=8)
 
 
@@ -65,6 +65,15 @@ def test_empty_batches(backend):
     test.test("call", [[1.0, 10.0], [3.0, 30.0]], expected_outputs=[[-1.0, -1.0], [1.0, 1.0]])
     assert test.test("call", empty).shape == (0, 2)
     test.test("call", [[2.0, 20.0]], expected_outputs=[[0.0, 0.0]])
+
+
+@pytest.mark.parametrize(("epsilon", "deviation"), [(0.0, 1.0), (1e-8, 0.1)])
+def test_small_states_get_a_deviation_of_1_unless_epsilon_is_as_small(epsilon, deviation, backend):
+    test = ComponentTest(MovingStandardize(epsilon), SPACES, backend=backend)
+    rows = np.stack([1e-5 * np.random.default_rng(0).standard_normal(500), np.full(500, 0.1)], axis=1)
+    standardized = test.test("call", rows.astype(np.float32))
+    assert standardized[:, 0].std() == pytest.approx(deviation, rel=0.01)
+    np.testing.assert_allclose(standardized[:, 1], 0.0, atol=1e-3)
 
 
 def test_apply_does_not_count(backend):

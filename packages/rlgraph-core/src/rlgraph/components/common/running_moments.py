@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+#: Deviations below this part of the mean are what rounding leaves of constants.
+ROUNDING = 1e-12
+#: Single precision has no larger quotient of 1 and a deviation.
+SMALLEST = 4.0 / float(np.finfo(np.float32).max)
+
 
 def merge_rows(count: np.ndarray, mean: np.ndarray, variance: np.ndarray, rows: np.ndarray) -> None:
     """Count ``rows [B, ...]``, in place.
@@ -22,3 +27,9 @@ def merge_rows(count: np.ndarray, mean: np.ndarray, variance: np.ndarray, rows: 
     difference = rows.mean(axis=0) - mean
     mean += share * difference
     variance += share * (rows.var(axis=0) - variance + (1.0 - share) * difference**2)
+
+
+def deviation_of(mean: np.ndarray, variance: np.ndarray, epsilon: float = 0.0) -> np.ndarray:
+    """What to divide by to get a deviation of 1, however small the variance is; 1 for constants if `epsilon` is 0."""
+    changes = np.sqrt(variance) > ROUNDING * np.abs(mean)
+    return np.maximum(np.sqrt(np.where(changes, variance, 0.0 if epsilon else 1.0) + epsilon), SMALLEST)

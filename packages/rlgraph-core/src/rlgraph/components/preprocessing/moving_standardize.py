@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.common.running_moments import merge_rows
+from rlgraph.components.common.running_moments import deviation_of, merge_rows
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_numeric
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space
@@ -17,13 +17,13 @@ from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space
 class MovingStandardize(PreprocessLayer):
     """``(x - mean) / sqrt(variance + epsilon)``, elementwise, with mean and variance of all states so far.
 
-    All environments share them, and the states of a call are counted before they are standardized. The variance is that
-    of the population; the moments are merged as by Chan et al. (1983), eq. 1.5,
+    Constant elements become 0. All environments share the moments, and the states of a call are counted before they are
+    standardized. The variance is that of the population; the moments are merged as by Chan et al. (1983), eq. 1.5,
     https://doi.org/10.1080/00031305.1983.10483115. They live on the host, in NumPy and double precision. `apply`, as in
     evaluations, standardizes without counting.
 
     Args:
-        epsilon: keeps constant elements at 0; at least 0.
+        epsilon: at least 0; states whose variance is as small get a deviation below 1 (1e-8 up to version 0.2).
         scope: name among its siblings.
 
     Raises:
@@ -33,7 +33,7 @@ class MovingStandardize(PreprocessLayer):
 
     learns = True
 
-    def __init__(self, epsilon: float = 1e-8, scope: str = "moving-standardize", **kwargs: Any):
+    def __init__(self, epsilon: float = 0.0, scope: str = "moving-standardize", **kwargs: Any):
         super().__init__(scope=scope, **kwargs)
         self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
 
@@ -89,4 +89,4 @@ class MovingStandardize(PreprocessLayer):
     def _standardized(self, key: str, inputs: np.ndarray) -> np.ndarray:
         mean, variance = self.mean[key], self.variance[key]
         inputs = inputs.astype(mean.dtype)
-        return (inputs - mean) / np.sqrt(variance + self.epsilon) if self.count[key] else inputs
+        return (inputs - mean) / deviation_of(mean, variance, self.epsilon) if self.count[key] else inputs
