@@ -28,8 +28,30 @@ PARTS = {
     "elements": (IntBox([3, 5]), BoolBox(shape=(2, 5))),
     "some parts": (Dict(move=IntBox(4), turn=IntBox(3), jump=BoolBox()), Dict(turn=BoolBox(shape=(3,)))),
     "tuple": (Tuple(IntBox(3), IntBox(4, shape=(2,))), Tuple(BoolBox(shape=(3,)), BoolBox(shape=(2, 4)))),
+    "flat": (IntBox([3, 5]), BoolBox(shape=(8,))),
+    "flat 0 and 1": (
+        Dict(a=Tuple(IntBox([[3, 3], [2, 4]]), IntBox(3)), b=IntBox(2)),
+        Dict(a=Tuple(IntBox(0, 2, shape=(12,), dtype="int16"), BoolBox(shape=(3,)))),
+    ),
     "0 and 1": (IntBox(5), IntBox(0, 2, shape=(5,), dtype="uint8")),
 }
+
+
+#: The shapes of masks with one element after the other.
+FLAT = (8,), (12,)
+
+
+def widened(mask, box):
+    """A flat mask ``[B, sum of A]`` as ``[B, ..., A]``, element by element; another one as it is."""
+    if mask.ndim == len(box.shape) + 2:
+        return mask
+    counts = np.broadcast_to(box.high - box.low, box.shape)
+    wide, start = np.zeros((len(mask), *box.shape, counts.max()), bool), 0
+    for place in np.ndindex(box.shape):
+        count = counts[place]
+        wide[(slice(None), *place, slice(count))] = mask[:, start : start + count]
+        start += count
+    return wide
 
 
 def masks_like(space, number, seed=0):
@@ -37,6 +59,8 @@ def masks_like(space, number, seed=0):
     rng, parts = np.random.default_rng(seed), {}
     for path, box in space.flatten().items():
         mask = rng.random((number, *box.shape)) < 0.4
+        if box.shape in FLAT:
+            mask[..., ::2] = True  # each element has at least two actions
         mask[..., 0] |= ~mask[..., :3].any(axis=-1)
         parts[path] = mask.astype(box.dtype)
     return space.unflatten_sample(parts)
@@ -49,7 +73,8 @@ def batch(number=60, masks=STATES["action_mask"], seed=0):
 
 def are_legal(actions, masks, action_space, mask_space):
     taken, legal = action_space.flatten_sample(actions), mask_space.flatten_sample(masks)
-    for path, mask in legal.items():
+    for path, given in legal.items():
+        mask = widened(given, action_space.flatten()[path])
         for place in np.ndindex(mask.shape[:-1]):
             if not mask[place][int(taken[path][place])]:
                 return False
@@ -148,7 +173,8 @@ def test_parts_of_actions_learn(name, parts):
         def step(self, action):
             many = actions.flatten_sample(action)
             mask = masks.flatten_sample(self._state()["action_mask"])
-            for path, legal in mask.items():
+            for path, given in mask.items():
+                legal = widened(given[None], actions.flatten()[path])[0]
                 assert np.take_along_axis(legal, np.asarray(many[path], np.int64)[..., None], -1).all()
             self.steps += 1
             return self._state(), 1.0, self.steps == 7, False, {}
@@ -157,10 +183,61 @@ def test_parts_of_actions_learn(name, parts):
     assert agent.updates > 0
 
 
+def test_a_flat_mask_is_the_wide_one(backend, execution):
+    """The same actions and weights, bit for bit: an agent of either form learns in the task of the other one's."""
+    actions, weights, acted = IntBox([3, 5]), [], []
+
+    class Task(Environment):
+        def __init__(self, flat):
+            mask = BoolBox(shape=(8,) if flat else (2, 5))
+            super().__init__(Dict(observation=FloatBox(shape=(3,)), action_mask=mask), actions)
+            self.flat, self.steps = flat, 0
+
+        def _state(self):
+            state = batch(1, BoolBox(shape=(8,)), self.steps)
+            mask = state["action_mask"] if self.flat else widened(state["action_mask"], actions)
+            return {"observation": state["observation"][0], "action_mask": mask[0]}
+
+        def reset(self, seed=None):
+            self.steps = 0
+            return self._state()
+
+        def step(self, action):
+            self.steps += 1
+            return self._state(), float(np.sum(action)), self.steps == 7, False, {}
+
+    for flat in (True, False):
+        masks = BoolBox(shape=(8,) if flat else (2, 5))
+        agent = make("dqn", actions, masks, backend, execution_spec=execution(backend))
+        states = batch(masks=BoolBox(shape=(8,)))
+        if not flat:
+            states["action_mask"] = widened(states["action_mask"], actions)
+        if backend != "numpy":
+            agent.learn(40, env=lambda flat=flat: Task(flat), num_envs=2)
+        acted.append([agent.get_actions(states, explores) for explores in (True, False)])
+        weights.append({key: value for key, value in agent.get_weights().items() if "memory" not in key})
+    np.testing.assert_array_equal(*acted)
+    for key, value in weights[0].items():
+        np.testing.assert_array_equal(value, weights[1][key], err_msg=key)
+
+
+@pytest.mark.parametrize(("shape", "legal"), [((8,), [0, 2]), ((2, 5), [(0, 3), (0, 4), (1, 0)])])
+def test_an_element_without_a_legal_action(shape, legal):
+    """In either form; an action that the element does not have is not legal."""
+    agent = make("random", IntBox([3, 5]), BoolBox(shape=shape))
+    states = batch(3, BoolBox(shape=(8,)))
+    states["action_mask"] = np.ones((3, *shape), bool)
+    states["action_mask"][1] = False
+    for place in legal:
+        states["action_mask"][1][place] = True
+    with pytest.raises(InputError, match="the action mask of row 1 allows no action"):
+        agent.get_actions(states)
+
+
 def agent_row(value):
     if isinstance(value, dict):
-        return {key: part[0] for key, part in value.items()}
-    return tuple(part[0] for part in value) if isinstance(value, tuple) else value[0]
+        return {key: agent_row(part) for key, part in value.items()}
+    return tuple(map(agent_row, value)) if isinstance(value, tuple) else value[0]
 
 
 class Short(LegalMoves):
@@ -333,7 +410,8 @@ def test_without_masks_nothing_is_computed():
         ),
         (IntBox(5), FloatBox(shape=(5,)), r"expected bools or 0 and 1 of shape \[5\]"),
         (IntBox(5), IntBox(3, shape=(5,)), r"expected bools or 0 and 1 of shape \[5\]"),
-        (IntBox([3, 5]), BoolBox(shape=(8,)), r"of shape \[2, 5\]"),
+        (IntBox([3, 5]), BoolBox(shape=(9,)), r"of shape \[2, 5\] or \[8\]"),
+        (IntBox([3, 5]), BoolBox(shape=(5, 2)), r"of shape \[2, 5\] or \[8\]"),
         (IntBox(5), Dict(a=BoolBox(shape=(5,))), "expected one mask for IntBox"),
         (FloatBox(-1.0, 1.0), BoolBox(shape=(2,)), r"masks need categories, IntBox\(n\), and FloatBox"),
         (Dict(a=BoolBox()), Dict(a=BoolBox(shape=(2,))), "'a': masks need categories"),

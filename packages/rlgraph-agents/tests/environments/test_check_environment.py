@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from rlgraph.agents import Agent
+from rlgraph.core import SpecError
 from rlgraph.environments import Environment, Finding, GridWorld, check_environment
-from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 
 class Walk(Environment):
@@ -154,3 +156,80 @@ def test_what_a_spec_makes_is_terminated():
     assert ended == [1]
     check_environment(changed(terminate=lambda self: ended.append(2))())
     assert ended == [1]
+
+
+class Legal(Walk):
+    """Has masks, and refuses what they forbid; `shown` changes them.
+
+    Args:
+        shape: of its masks: one for both elements of an action, flat or wide.
+        shown: makes the mask of a state from the right one, the steps and whether the episode is over.
+    """
+
+    def __init__(self, shape=(5,), shown=lambda mask, steps, over: mask, length=20, terminates=False):
+        super().__init__(length=length)
+        self.shape, self.shown, self.terminates = shape, shown, terminates
+        self.state_space = Dict(observation=FloatBox(shape=(2,)), action_mask=BoolBox(shape=shape))
+        self.action_space = IntBox([2, 3])
+
+    def _state(self, place, over=False):
+        self.legal = self.rng.integers(2), self.rng.integers(3)
+        mask, columns = np.zeros(self.shape, bool), [self.legal[0], 2 + self.legal[1]]
+        for element, (column, action) in enumerate(zip(columns, self.legal, strict=True)):
+            mask[column if len(self.shape) == 1 else (element, action)] = True
+        return {"observation": place, "action_mask": self.shown(mask, self.steps, over)}
+
+    def reset(self, seed=None):
+        return self._state(super().reset(seed))
+
+    def step(self, action):
+        if tuple(action) != self.legal and self.steps is not None:
+            raise RuntimeError("an illegal action")
+        place, reward, _, ended, _ = super().step(action)
+        return self._state(place, ended), reward, ended and self.terminates, ended and not self.terminates, {}
+
+
+def none_legal(when):
+    return lambda mask, steps, over: mask & (not when(steps, over))
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3)])
+def test_only_legal_actions_are_done(shape):
+    """As an agent does: in episodes, in those with equal seeds, and after a state is set."""
+    assert worst(Legal(shape)) == []
+    over = none_legal(lambda steps, over: over)
+    assert worst(Legal(shape, over, terminates=True)) == []
+    agent = Agent.from_spec("random", env=Legal(shape), backend="numpy")
+    assert agent.evaluate(3, env=lambda: Legal(shape)).lengths == (20,) * 3
+
+
+def test_masks_without_a_legal_action():
+    """What agents refuse is an error; what only those refuse that learn from such a state is a warning."""
+    for shown, step in (
+        (none_legal(lambda steps, over: steps == 0), 0),
+        (none_legal(lambda s, _: s == 3), 3),
+    ):
+        (found,) = worst(Legal(shown=shown))
+        assert found.level == "error"
+        assert f"Legal, step {step}: the action mask allows no action: expected at least one" in found.message
+    partly = [1, 1, 0, 0, 0]
+    (found,) = worst(Legal(shown=lambda mask, steps, over: mask & np.array(partly, bool)))
+    assert "allows no action" in found.message
+    found = worst(Legal(shown=none_legal(lambda steps, over: over)))
+    assert [each.level for each in found] == ["warning"]
+    assert "step 20: the action mask allows no action in a state that a truncation ends" in found[0].message
+
+
+@pytest.mark.parametrize(
+    "mask", [BoolBox(shape=(4,)), BoolBox(shape=(3, 2)), FloatBox(shape=(2, 3)), IntBox(2)]
+)
+def test_a_part_that_is_no_mask(mask):
+    """In the words of the agents, which refuse it."""
+    env = Legal()
+    env.state_space = Dict(observation=FloatBox(shape=(2,)), action_mask=mask)
+    with pytest.raises(SpecError) as caught:
+        Agent.from_spec("random", state_space=env.state_space, action_space=env.action_space, backend="numpy")
+    (found,) = worst(env)
+    assert (found.level, found.check) == ("error", "masks")
+    assert found.message == f"Legal: {caught.value.faults[0].text}"
+    assert "expected bools or 0 and 1 of shape [2, 3] or [5]" in found.message

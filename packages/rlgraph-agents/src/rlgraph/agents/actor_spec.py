@@ -12,7 +12,6 @@ from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.fragment import FragmentFormat
 from rlgraph.agents.experience.frames import frames_of
-from rlgraph.agents.masked_states import masked_states
 from rlgraph.agents.previous_steps import PreviousSteps
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.action_masks import NAME
@@ -20,6 +19,7 @@ from rlgraph.components.common.normalizer import Normalizer, float_parts
 from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
 from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.environments.masked_states import masked_states
 from rlgraph.spaces import Dict, Space, from_spec
 
 

@@ -6,14 +6,16 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.nothing import Nothing
-from rlgraph.agents.masked_states import OBSERVATION, MaskedStates, as_bools
 from rlgraph.agents.previous_steps import PREVIOUS, PreviousSteps
 from rlgraph.components import DemonstrationReplay, DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.environments.masked_states import OBSERVATION, MaskedStates, as_bools
 from rlgraph.spaces import Dict, FloatBox, Space
 
 #: What `Algorithm.update` returns per item [B]: for the memory, and for whoever gave the batch.
@@ -213,7 +215,7 @@ class AgentGraph(Component):
             seen = self._as_vector(seen, previous) if self.previous.is_flat else joined
         observations = {"states": seen}
         if masked is not None:
-            observations["action_mask"] = as_bools(mask, masked.mask_space, self._as_bool)
+            observations["action_mask"] = as_bools(mask, masked, self._as_bools)
         return observations
 
     @graph_fn
@@ -221,8 +223,15 @@ class AgentGraph(Component):
         return ops.concat([states, previous], axis=-1)
 
     @graph_fn
-    def _as_bool(self, ops: Any, mask: Any) -> Any:
-        return ops.astype(mask, "bool")
+    def _as_bools(self, ops: Any, mask: Any, path: str) -> Any:
+        mask = ops.astype(mask, "bool")
+        if self.masked is None or (columns := self.masked.flat.get(path)) is None:
+            return mask
+        sizes = np.sum(columns < mask.shape[-1], axis=-1).ravel().tolist()
+        parts = zip(ops.split(mask, sizes, axis=-1), sizes, strict=True)
+        before, widest = [(0, 0)] * (len(mask.shape) - 1), columns.shape[-1]
+        padded = [ops.pad(part, [*before, (0, widest - size)], False) for part, size in parts]
+        return ops.reshape(ops.concat(padded, axis=-1), (*ops.shape(mask)[:-1], *columns.shape))
 
     @rlgraph_api
     def act(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlgraph.agents.bounds import outside
-from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.agents.nested_arrays import row
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments.extras import import_extra
+from rlgraph.environments.masked_states import MaskedStates
 from rlgraph.spaces import BoolBox, Dict, FloatBox, Space, Tuple
 
 HDF5, NPZ = (".hdf5", ".h5"), ".npz"

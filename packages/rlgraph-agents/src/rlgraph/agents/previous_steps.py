@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.masked_states import OBSERVATION
 from rlgraph.core import SpecError
+from rlgraph.environments.masked_states import OBSERVATION
 from rlgraph.spaces import Dict, FloatBox, Space, TextBox
 
 #: The part of states that is the action and the reward of the step before.

@@ -13,10 +13,10 @@ import numpy as np
 from rlgraph.agents.acting_arguments import as_flag
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import length, map_arrays, row
 from rlgraph.agents.step_reader import StepReader, force_batch
 from rlgraph.core import InputError, RandomStreams, SpecError, data_specs
+from rlgraph.environments.masked_states import check_legal
 from rlgraph.spaces import from_spec
 
 if TYPE_CHECKING:

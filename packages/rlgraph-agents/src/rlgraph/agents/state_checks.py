@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.masked_states import MaskedStates
 from rlgraph.environments.rows import leaves_of
 from rlgraph.environments.step_checks import check_finite
 from rlgraph.environments.vector_env import VectorEnv

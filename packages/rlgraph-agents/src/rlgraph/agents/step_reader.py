@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.bounds import in_words, outside
-from rlgraph.agents.masked_states import MaskedStates
 from rlgraph.agents.nested_arrays import length, with_batch_rank
 from rlgraph.agents.quick_checks import quick_check, quick_check_of_floats
 from rlgraph.core import InputError
+from rlgraph.environments.masked_states import MaskedStates
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, Space, SpaceError
 
 #: Steps that are checked in every respect, bounds of actions included, before plain arrays are trusted.

@@ -13,11 +13,11 @@ from rlgraph.agents.acting_arguments import as_flag, names_of
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.environment_slots import EnvironmentSlots
 from rlgraph.agents.experience.waiting_steps import rounds
-from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import length, map_arrays, row
 from rlgraph.agents.step_reader import StepReader, force_batch
 from rlgraph.core import InputError
 from rlgraph.core.errors import nearest
+from rlgraph.environments.masked_states import check_legal
 from rlgraph.spaces import BoxSpace
 
 

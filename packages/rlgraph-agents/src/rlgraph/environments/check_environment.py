@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.action_masks import NAME
+from rlgraph.core import SpecError
 from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import make_environment
 from rlgraph.environments.interrupts import interruptible, raise_interruption
+from rlgraph.environments.masked_states import MaskedStates, masked_states
 from rlgraph.environments.rows import leaves_of
 from rlgraph.environments.step_checks import CheckedStep, check_finite
 from rlgraph.spaces import Space, SpaceError
@@ -31,7 +34,7 @@ class Finding:
 
     Attributes:
         level: "error": the contract is broken; "warning": possibly a mistake; "note": information.
-        check: the kind of check: "spaces", "reset", "step", "seed", "ends", "state", "speed", "terminate".
+        check: the kind of check: "spaces", "masks", "reset", "step", "seed", "ends", "state", "speed", "terminate".
         message: what was found, where, and what to do.
     """
 
@@ -82,11 +85,13 @@ class _Check:
         self.steps = 0
         self.seconds = 0.0
         self.dtypes: dict[str, np.dtype[Any]] = {}
+        #: The states, if a part of them is a mask.
+        self.masked: MaskedStates | None = None
         self.ends = {"terminated": 0, "truncated": 0, "neither": 0}
 
     def play(self, episodes: int) -> None:
         """Runs all checks, up to an episode that fails."""
-        if not self._spaces() or not self.guarded("reset", self._step_before_reset):
+        if not self._spaces() or not self._masks() or not self.guarded("reset", self._step_before_reset):
             return
         self.dtypes = {path: leaf.dtype for path, leaf in leaves_of(self.env.state_space.zeros(1))}
         for episode in range(episodes):
@@ -140,6 +145,40 @@ class _Check:
             self.add("error", "spaces", f"{name} cannot be sampled: {fault}")
         return fault is None
 
+    def _masks(self) -> bool:
+        """Checks that a part of the states that agents take for a mask of the actions is one."""
+        try:
+            self.masked = masked_states(self.env.state_space, self.env.action_space, NAME)
+        except SpecError as error:
+            self.found += [
+                Finding("error", "masks", f"{self.env.name}: {fault.text}") for fault in error.faults
+            ]
+            return False
+        return True
+
+    def _action(self, state: Any, rng: np.random.Generator) -> Any:
+        """A random action, as an agent may do in a state: a legal one."""
+        if self.masked is None:
+            return self.env.action_space.sample(rng=rng)
+        return self.masked.sample(state, self.env.action_space, rng)
+
+    def _legal(
+        self, state: Any, step: CheckedStep, terminated: bool = False, truncated: bool = False
+    ) -> None:
+        """Checks that the mask of a state that somebody acts on, or whose value is learned, allows an action."""
+        if self.masked is None or terminated:
+            return
+        if all(np.any(mask, axis=-1).all() for mask in self.masked.masks(state).values()):
+            return
+        place = f"{self.env.name}, step {step.steps}: the action mask allows no action"
+        if not truncated:
+            raise EnvironmentFault(
+                f"{place}: expected at least one legal action in every state that does not end the episode."
+            )
+        if not any(finding.check == "masks" for finding in self.found):
+            text = f"{place} in a state that a truncation ends: agents that learn from its value refuse it"
+            self.found.append(Finding("warning", "masks", text))
+
     def _step_before_reset(self) -> None:
         self._refused("before the first reset()")
 
@@ -158,14 +197,16 @@ class _Check:
         state = self.env.reset(seed=seed)
         step.begin(state)
         self._finite(state, step)
+        self._legal(state, step)
         kept, copied = state, _copy(state)
         for _ in range(self.max_steps):
-            action = self.env.action_space.sample(rng=self.rng)
+            action = self._action(state, self.rng)
             started = time.perf_counter()
             state, reward, terminated, truncated, _ = step(action)
             self.seconds += time.perf_counter() - started
             self.steps += 1
             self._finite(state, step)
+            self._legal(state, step, bool(terminated), bool(truncated))
             if not np.isfinite(float(reward)):
                 raise EnvironmentFault(
                     f"{self.env.name}, step {step.steps}: the reward is {reward}; it must be finite."
@@ -230,9 +271,10 @@ class _Check:
     def _trace(self, seed: int) -> list[Any]:
         """The states and outcomes of up to 100 steps after `reset(seed)`."""
         rng = np.random.default_rng(0)
-        trace = [_copy(self.env.reset(seed=seed))]
+        state = self.env.reset(seed=seed)
+        trace = [_copy(state)]
         for _ in range(min(self.max_steps, 100)):
-            state, reward, terminated, truncated, _ = self.env.step(self.env.action_space.sample(rng=rng))
+            state, reward, terminated, truncated, _ = self.env.step(self._action(state, rng))
             trace.append((_copy(state), float(reward), bool(terminated), bool(truncated)))
             if terminated or truncated:
                 break
@@ -240,7 +282,7 @@ class _Check:
 
     def _inner_state(self) -> None:
         """Checks that `set_state` restores the state of `get_state`, if it is supported."""
-        self.env.reset(seed=SEED)
+        begun = self.env.reset(seed=SEED)
         state = self.env.get_state()
         if state is None:
             self.add(
@@ -249,19 +291,21 @@ class _Check:
                 "get_state() is None: a resumed run begins new episodes, and checkpoints cut running ones",
             )
             return
-        ahead = self._ahead()
+        begun = _copy(begun)
+        ahead = self._ahead(begun)
         self.env.set_state(state)
-        if not all(map(_same, ahead, self._ahead())):
+        if not all(map(_same, ahead, self._ahead(begun))):
             self.add("error", "state", "after set_state(get_state()) an episode continues differently")
 
-    def _ahead(self) -> list[Any]:
+    def _ahead(self, state: Any) -> list[Any]:
         rng = np.random.default_rng(1)
         outcomes: list[Any] = []
         for _ in range(min(self.max_steps, 100)):
-            state, reward, terminated, truncated, _ = self.env.step(self.env.action_space.sample(rng=rng))
+            state, reward, terminated, truncated, _ = self.env.step(self._action(state, rng))
             outcomes.append((_copy(state), float(reward), bool(terminated), bool(truncated)))
             if terminated or truncated:
-                outcomes.append(_copy(self.env.reset()))
+                state = self.env.reset()
+                outcomes.append(_copy(state))
         return outcomes
 
     def _speed(self) -> None:

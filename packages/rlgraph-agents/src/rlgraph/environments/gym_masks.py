@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from rlgraph.components.common.action_masks import NAME, mask_shape
+from rlgraph.components.common.action_masks import NAME, flat_columns, mask_shape, spread
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, Tuple
 
@@ -185,25 +185,19 @@ def _part(value: Any, key: Any, name: str) -> Any:
 
 def _reader(box: BoxSpace, shape: tuple[int, ...], name: str) -> Callable[[Any], np.ndarray]:
     assert isinstance(box, IntBox)
-    counts = np.broadcast_to(np.asarray(box.high) - np.asarray(box.low), box.shape)
-    existing = np.arange(shape[-1]) < counts[..., np.newaxis]
-    flat = (int(existing.sum()),)
+    columns, size = flat_columns(box)
 
     def read(given: Any) -> np.ndarray:
         if box.shape and isinstance(given, tuple | list):
             given = np.concatenate([np.ravel(part) for part in given])
         mask = np.asarray(given)
-        if mask.dtype.kind not in "biu" or mask.shape not in (shape, flat):
+        if mask.dtype.kind not in "biu" or mask.shape not in (shape, (size,)):
             raise EnvironmentFault(
                 f"{name}: expected bools or 0 and 1 of shape {list(shape)}, given {mask.dtype} of shape "
                 f"{list(mask.shape)}."
             )
         if mask.dtype.kind != "b" and mask.size and not 0 <= mask.min() <= mask.max() <= 1:
             raise EnvironmentFault(f"{name}: expected bools or 0 and 1, given {mask}.")
-        if mask.shape == shape:
-            return mask.astype(bool)
-        spread = np.zeros(shape, bool)
-        spread[existing] = mask
-        return spread
+        return mask.astype(bool) if mask.shape == shape else spread(mask.astype(bool), columns)
 
     return read

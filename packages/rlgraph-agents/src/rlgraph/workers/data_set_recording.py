@@ -11,13 +11,13 @@ import numpy as np
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.data_sets import RecordedEpisode, check_suffix, write_data_set
-from rlgraph.agents.masked_states import check_legal
 from rlgraph.agents.nested_arrays import map_arrays, row, stack
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
+from rlgraph.environments.masked_states import check_legal
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.compatibility import check_fits
 

@@ -24,6 +24,26 @@ def mask_shape(box: BoxSpace) -> tuple[int, ...] | None:
     return (*box.shape, int(np.max(np.asarray(box.high) - np.asarray(box.low))))
 
 
+def flat_columns(box: BoxSpace) -> tuple[np.ndarray, int]:
+    """How masks with one element of an action after the other, ``[..., sum of A]``, are read.
+
+    Returns:
+        The column that is about each action of each element, ``[..., A]``; for an action that an element does not have
+        the number of columns. And this number.
+    """
+    numbers = np.broadcast_to(np.asarray(box.high) - np.asarray(box.low), box.shape)
+    exists = np.arange(numbers.max()) < numbers[..., np.newaxis]
+    size = int(exists.sum())
+    columns = np.full(exists.shape, size)
+    columns[exists] = np.arange(size)
+    return columns, size
+
+
+def spread(mask: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Masks ``[B, sum of A]`` as ``[B, ..., A]``, by the `flat_columns`; an action that does not exist is illegal."""
+    return np.concatenate([mask, np.zeros_like(mask[..., :1])], axis=-1)[..., columns]
+
+
 def check_mask(space: Space, shape: tuple[int, ...], where: str = NAME) -> None:
     """Check that masks of one part of an action, ``[..., A]``, are bools of this shape.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.action_masks import NAME, mask_shape, unknown_part
+from rlgraph.components.common.action_masks import NAME, flat_columns, mask_shape, spread, unknown_part
 from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, IntBox, Space, Tuple
 
@@ -22,10 +23,14 @@ class MaskedStates:
     Attributes:
         space: of one state.
         name: of the part that is the mask.
+        flat: the `flat_columns` of parts of the action whose masks have one element after the other.
+        exists: which actions the elements of parts have, ``[..., A]``, where they differ.
     """
 
     space: Dict
     name: str
+    flat: Mapping[str, np.ndarray] = field(default_factory=dict, compare=False)
+    exists: Mapping[str, np.ndarray] = field(default_factory=dict, compare=False)
 
     @property
     def mask_space(self) -> Space:
@@ -50,7 +55,24 @@ class MaskedStates:
 
     def preprocessed(self, rest: Space) -> MaskedStates:
         """The states after preprocessing, of which `rest` is one without its mask."""
-        return MaskedStates(Dict(self.join(rest, self.mask_space)), self.name)
+        return replace(self, space=Dict(self.join(rest, self.mask_space)))
+
+    def masks(self, states: Any) -> dict[str, np.ndarray]:
+        """The masks ``[..., A]`` of states by parts of the action; an action that does not exist is illegal."""
+        masks: dict[str, np.ndarray] = dict(self.mask_space.flatten_sample(states[self.name]))
+        for path, columns in self.flat.items():
+            masks[path] = spread(masks[path], columns)
+        for path, exists in self.exists.items():
+            masks[path] = np.logical_and(masks[path], exists)
+        return masks
+
+    def sample(self, state: Any, actions: Space, rng: np.random.Generator) -> Any:
+        """A random action that the mask of one state allows."""
+        drawn, boxes = dict(actions.flatten_sample(actions.sample(rng=rng))), actions.flatten()
+        for path, mask in self.masks(state).items():
+            best = np.argmax(np.where(mask, rng.random(np.shape(mask)), -1.0), axis=-1)
+            drawn[path] = (best + boxes[path].low).astype(boxes[path].dtype)[()]
+        return actions.unflatten_sample(drawn)
 
     def row_without_actions(self, states: Any, exempt: np.ndarray | None = None) -> int | None:
         """The first row of ``states [B, ...]`` in which some part of an action has nothing legal; None: there is none.
@@ -59,7 +81,7 @@ class MaskedStates:
             states: with their masks.
             exempt: bool [B], rows that do not matter.
         """
-        for mask in self.mask_space.flatten_sample(states[self.name]).values():
+        for mask in self.masks(states).values():
             faulty = ~np.any(mask, axis=-1)
             if exempt is not None and faulty.any():
                 faulty[exempt] = False
@@ -76,7 +98,7 @@ class MaskedStates:
             space: of one action.
         """
         taken, boxes = space.flatten_sample(actions), space.flatten()
-        for path, mask in self.mask_space.flatten_sample(states[self.name]).items():
+        for path, mask in self.masks(states).items():
             index = np.asarray(taken[path] - boxes[path].low, np.int64)
             legal = np.take_along_axis(np.asarray(mask, bool), index[..., np.newaxis], axis=-1)
             if not legal.all():
@@ -112,7 +134,14 @@ def masked_states(states: Space, actions: Space, name: str | None) -> MaskedStat
             "something else needs another name, or the agent action_mask=None",
             path=NAME,
         )
-    return MaskedStates(states, name)
+    flat, exists, boxes = {}, {}, actions.flatten()
+    for path, part in states[name].flatten().items():
+        columns, size = flat_columns(boxes[path])
+        if part.shape != columns.shape:
+            flat[path] = columns
+        elif (columns == size).any():
+            exists[path] = columns < size
+    return MaskedStates(states, name, flat, exists)
 
 
 def _fault(mask: Space, actions: Space) -> str:
@@ -130,8 +159,10 @@ def _fault(mask: Space, actions: Space) -> str:
         if shape is None:
             return f"{where}masks need categories, IntBox(n), and {box!r} has none"
         is_flag = isinstance(part, BoolBox) or (isinstance(part, IntBox) and (part.low, part.high) == (0, 2))
-        if not is_flag or part.shape != shape:
-            return f"{where}expected bools or 0 and 1 of shape {list(shape)} for {box!r}, given {part!r}"
+        flat = (flat_columns(box)[1],)
+        if not is_flag or part.shape not in (shape, flat):
+            wanted = " or ".join(dict.fromkeys([str(list(shape)), str(list(flat))]))
+            return f"{where}expected bools or 0 and 1 of shape {wanted} for {box!r}, given {part!r}"
     return ""
 
 
@@ -146,10 +177,15 @@ def check_legal(method: str, masked: MaskedStates | None, states: Any) -> None:
         raise InputError(f"{method}: argument states: the action mask of row {index} allows no action")
 
 
-def as_bools(mask: Any, space: Space, convert: Any) -> Any:
-    """A mask, parts of which are 0 and 1, with ``convert(part)`` for these."""
-    if isinstance(space, Dict):
-        return {name: as_bools(mask[name], part, convert) for name, part in space.items()}
-    if isinstance(space, Tuple):
-        return tuple(as_bools(mask[i], part, convert) for i, part in enumerate(space))
-    return mask if isinstance(space, BoolBox) else convert(mask)
+def as_bools(mask: Any, masked: MaskedStates, convert: Callable[[Any, str], Any]) -> Any:
+    """A mask of bools ``[..., A]``: ``convert(part, path)`` for parts that are 0 and 1, or flat."""
+
+    def walk(mask: Any, space: Space, path: tuple[str, ...]) -> Any:
+        if isinstance(space, Dict):
+            return {name: walk(mask[name], part, (*path, name)) for name, part in space.items()}
+        if isinstance(space, Tuple):
+            return tuple(walk(mask[i], part, (*path, str(i))) for i, part in enumerate(space))
+        where = "/".join(path)
+        return mask if isinstance(space, BoolBox) and where not in masked.flat else convert(mask, where)
+
+    return walk(mask, masked.mask_space, ())
