@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent, DQNAgent
+from rlgraph.agents import Agent, DQNAgent, PPOAgent
 from rlgraph.core import PluginError, SpecError, find_backend, registry
 from rlgraph.environments import DeterministicEnv, OpenAIGymEnv
 from rlgraph.spaces import FloatBox, IntBox, SpaceError
@@ -395,3 +395,55 @@ def test_an_agent_says_what_it_is():
         "  network dense 8",
         "  trained for 1 steps, 0 updates>",
     ]
+
+
+@pytest.mark.parametrize("number", [1e-3, 1])
+@pytest.mark.parametrize("agent", ["dqn", "ppo", "sac"])
+def test_a_learning_rate_in_place_of_an_optimizer(agent, number):
+    env = "Pendulum-v1" if agent == "sac" else "CartPole-v1"
+    with pytest.raises(SpecError) as caught:
+        Agent.check_spec({"type": agent, "optimizer_spec": number}, env=env)
+    said = str(caught.value)
+    assert "optimizer_spec" in said and "expected an Optimizer, " in said
+    assert "a learning rate alone is {'type': 'adam', 'learning_rate': 0.001}" in said
+
+
+def test_more_than_the_agent_by_position():
+    for arguments, example in (
+        (
+            ("MlpPolicy", "CartPole-v1"),
+            "Agent.from_spec('ppo', env='CartPole-v1'); given 'MlpPolicy', 'CartPole-v1'",
+        ),
+        (("dqn", "Acrobot-v1", 1), "Agent.from_spec('dqn', env='Acrobot-v1'); given 'dqn', 'Acrobot-v1', 1"),
+        (
+            ({"type": "dqn"}, object),
+            "Agent.from_spec('ppo', env='CartPole-v1'); given {'type': 'dqn'}, <class",
+        ),
+    ):
+        with pytest.raises(SpecError) as caught:
+            Agent.from_spec(*arguments)
+        assert f"expected the agent by position and all else by name, as in {example}" in str(caught.value)
+    with pytest.raises(SpecError, match=r"as in PPOAgent\.from_spec\('ppo', env='CartPole-v1'\)"):
+        PPOAgent.from_spec("ppo", "CartPole-v1")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Agent.from_spec("MlpPolicy", "CartPole-v1"),
+        lambda: Agent.from_spec("MlpPolicy", env="CartPole-v1"),
+        lambda: Agent.from_spec({"type": "MlpPolicy"}, env="CartPole-v1"),
+        lambda: PPOAgent("MlpPolicy", "CartPole-v1"),
+        lambda: PPOAgent("MlpPolicy", env="CartPole-v1"),
+    ],
+)
+def test_a_policy_in_place_of_an_agent(make):
+    said = "[^.]. Agents make their policy: leave 'MlpPolicy' out, and give its layers as network_spec"
+    with pytest.raises(SpecError, match=said):
+        make()
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", "GPU", "cpu", "mps"])
+def test_a_device_in_place_of_a_backend(device):
+    with pytest.raises(SpecError, match=rf"execution_spec\.device .*--set execution_spec\.device={device}\)"):
+        Agent.from_spec("dqn", env="CartPole-v1", backend=device)

@@ -173,6 +173,15 @@ def test_a_run_that_was_killed_in_its_closing_evaluation_is_not_finished(rlgraph
     assert "over 20 fresh episodes" in rlgraph("resume", folder).out
 
 
+@pytest.mark.parametrize("command", ["evaluate", "export", "resume", "graph"])
+def test_a_folder_of_runs_in_place_of_a_run(rlgraph, runs, command):
+    outcome = rlgraph(command, "runs")
+    assert outcome.code == 2
+    assert "runs is not a run folder, but runs are below it: give one of runs/a0, runs/a1" in outcome.err
+    outcome = rlgraph(command, ".")
+    assert "give one of other, runs/a0, runs/a1, runs/a2, runs/a3" in outcome.err
+
+
 def test_a_second_run_in_the_same_folder(rlgraph, run):
     folder = run(env="deterministic")
     assert f"is now in {folder}.1" not in rlgraph("evaluate", folder).out

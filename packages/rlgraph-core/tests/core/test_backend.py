@@ -159,6 +159,10 @@ def test_executor_classes(backend):
 
 
 def test_unknown_backends():
+    with pytest.raises(
+        SpecError, match=r"'cuda', which is a device: give it as execution_spec\.device .*numpy"
+    ):
+        find_backend("cuda")
     with pytest.raises(SpecError, match="backend: unknown backend 'nunpy'. Did you mean 'numpy'?"):
         find_backend("nunpy")
 

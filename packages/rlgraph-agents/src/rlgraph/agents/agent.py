@@ -17,7 +17,7 @@ from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent_checkpoint import load_agent, store_agent
 from rlgraph.agents.agent_description import describe
 from rlgraph.agents.agent_options import make_parts, take_options
-from rlgraph.agents.agent_spec import AgentMeta, make_agent
+from rlgraph.agents.agent_spec import AgentMeta, make_agent, refuse_positional
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import network_in_words
 from rlgraph.agents.experience.step import VectorStep
@@ -174,11 +174,11 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         return describe(self)
 
     @classmethod
-    def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
+    def from_spec(cls, spec: Any, *other: Any, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
         """An agent from a spec.
 
         Args:
-            spec: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
+            spec: alone by position: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
                 a registered name, which stands for its preset for `env` if there is one (`rlgraph.agents.presets`).
             path: where the spec stands; named in errors.
             env: an environment spec, environment or vector environment; gives the Spaces, and `learn` and `evaluate`
@@ -188,6 +188,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         Raises:
             SpecError: unknown agent or key (nearest name offered), or neither Spaces nor an environment.
         """
+        refuse_positional(cls, spec, other)
         agent: Self = make_agent(cls, spec, path, env, kwargs)
         return agent
 

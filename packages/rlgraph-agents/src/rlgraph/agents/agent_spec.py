@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from rlgraph.agents.agent_options import check_options
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec
 from rlgraph.core import SpecError, registry
+from rlgraph.core.errors import Fault
 from rlgraph.core.specs.documents import is_json, is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
@@ -41,7 +42,7 @@ class AgentMeta(type):
         if lacking or not all(map(_is_space, args)):
             raise SpecError(
                 f"expected a state_space and an action_space, or env=, as in {cls.__name__}(env='CartPole-v1'); given "
-                f"{', '.join([*map(repr, args), *kwargs]) or 'neither'}",
+                f"{', '.join([*map(repr, args), *kwargs]) or 'neither'}{_about_policies(*args)}",
                 path=cls.__name__,
             )
         given = {**dict(zip(SPACES, args, strict=False)), **kwargs}
@@ -50,6 +51,29 @@ class AgentMeta(type):
         agent.__init__(*args, **kwargs)
         agent._arguments = {**given, **{name: getattr(agent, name) for name in SPACES}}
         return agent
+
+
+def refuse_positional(cls: type, spec: Any, other: Sequence[Any]) -> None:
+    """Raise `SpecError` if `Agent.from_spec` was given more than a spec by position, as other libraries have it."""
+    if other:
+        is_agent = isinstance(spec, str) and not spec.endswith("Policy")
+        agent, env = spec if is_agent else "ppo", other[0] if isinstance(other[0], str) else "CartPole-v1"
+        raise SpecError(
+            "expected the agent by position and all else by name, as in "
+            f"{cls.__name__}.from_spec({agent!r}, env={env!r}); given {', '.join(map(repr, (spec, *other)))}"
+            f"{_about_policies(spec)}",
+            path="from_spec",
+        )
+
+
+def _about_policies(*given: Any) -> str:
+    """A sentence for whoever names a policy in place of an agent."""
+    names = [name for name in given if isinstance(name, str) and name.endswith("Policy")]
+    return (
+        f". Agents make their policy: leave {names[0]!r} out, and give its layers as network_spec"
+        if names
+        else ""
+    )
 
 
 def _is_space(value: Any) -> bool:
@@ -92,7 +116,12 @@ def make_agent(
         raise SpecError(f"expected a mapping with 'type', a name or a file, given {spec!r}", path=path)
     arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
     kind = spec.get("type")
-    target: Any = base._lookup(kind, path)
+    try:
+        target: Any = base._lookup(kind, path)
+    except SpecError as error:
+        hint = _about_policies(kind)
+        texts = {fault.text.removesuffix("." * bool(hint)) + hint: fault.path for fault in error.faults}
+        raise SpecError(*(Fault(text, place) for text, place in texts.items())) from None
     if not hasattr(target, "algorithm_class"):
         known = ", ".join(registry(base.registry_group).names())
         raise SpecError(

@@ -7,13 +7,17 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from decimal import Decimal, InvalidOperation
 from functools import wraps
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import typer
 
 from rlgraph.cli.output import output
 from rlgraph.core import allow_clusters, allow_imports, allow_network, data_specs
+
+#: Of a whole number that is written with an exponent.
+MOST_DIGITS = 30
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -89,7 +93,7 @@ def command(
                     stack.enter_context(allow_network())
                 return function(**arguments)
 
-        own = inspect.signature(function, eval_str=True).parameters.values()
+        own = list(map(_with_whole_numbers, inspect.signature(function, eval_str=True).parameters.values()))
         added = [
             inspect.Parameter(
                 option,
@@ -106,3 +110,31 @@ def command(
         return function
 
     return register
+
+
+def _with_whole_numbers(parameter: inspect.Parameter) -> inspect.Parameter:
+    """A parameter of a command; one that is an integer also takes ``1e4``."""
+    kind, *infos = get_args(parameter.annotation) or (None,)
+    kinds = {kind, *get_args(kind), *(inner for outer in get_args(kind) for inner in get_args(outer))}
+    for info in infos if int in kinds else ():
+        info.parser, info.metavar = _whole_number(info.min, info.max), "INTEGER"
+    return parameter
+
+
+def _whole_number(least: float | None, most: float | None) -> Callable[[str], int]:
+    def parse(given: str | int) -> int:  # the default, too
+        text = str(given)
+        try:
+            number = int(text) if text.lstrip("+-").isdecimal() else Decimal(text)
+        except (ValueError, InvalidOperation):
+            number = Decimal("nan")
+        if isinstance(number, Decimal) and not (
+            number.is_finite() and number.adjusted() < MOST_DIGITS and number == number.to_integral_value()
+        ):
+            raise typer.BadParameter(f"expected a whole number, such as 10000 or 1e4, given {text!r}")
+        if (least is not None and number < least) or (most is not None and number > most):
+            ends = [f"{word} {end}" for word, end in (("least", least), ("most", most)) if end is not None]
+            raise typer.BadParameter(f"expected a whole number of at {' and at '.join(ends)}, given {text!r}")
+        return int(number)
+
+    return parse

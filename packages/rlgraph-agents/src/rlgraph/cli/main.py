@@ -79,6 +79,7 @@ def main() -> int:
         if show is None:
             raise
         show()
+        print(_place_of_option(error), end="", file=sys.stderr)
         return int(getattr(error, "exit_code", ExitCode.BAD_INPUT))
 
 
@@ -96,6 +97,19 @@ def _show(error: Exception) -> None:
     text = "\n".join([str(error), *getattr(error, "__notes__", ())])
     message = f"[red]{type(error).__name__}:[/] {escape(text)}"
     Terminal(stderr=True).print(message, highlight=False, soft_wrap=True)
+
+
+def _place_of_option(error: Exception) -> str:
+    """A line that says how a key of the document is given, where it was given as an option, such as ``--lr``."""
+    option, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if option is None or context is None or "overrides" not in (p.name for p in context.command.params):
+        return ""
+    from rlgraph.agents.other_names import IN_A_RUN
+
+    place = str(IN_A_RUN.get(str(option).lstrip("-").replace("-", "_"), "."))
+    if place.endswith("."):
+        return "Keys of the document are given by --set, such as --set optimizer_spec.learning_rate=1e-3\n"
+    return f"It is a key of the document: --set {place.removeprefix('agent.')}=VALUE\n"
 
 
 def _print_version(wanted: bool) -> None:

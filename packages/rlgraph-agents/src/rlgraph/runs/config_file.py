@@ -18,6 +18,8 @@ from rlgraph.runs.run_files import as_json, digest, parse, read_json, replace_fi
 from rlgraph.runs.run_spec import RunSpec
 
 CONFIG = "config.json"
+#: How many runs below a folder a message names.
+SHOWN = 10
 
 
 class ChosenConfig(Spec):
@@ -82,6 +84,13 @@ def read_config(folder: Path) -> dict[str, Any]:
         content: dict[str, Any] = read_json(folder / CONFIG)
         _check_content(content)
     except SpecError as error:
+        below = sorted(file.parent for depth in ("*", "*/*") for file in folder.glob(f"{depth}/{CONFIG}"))
+        if below and not (folder / CONFIG).exists():
+            more = [f"and {len(below) - SHOWN} more"] if len(below) > SHOWN else []
+            raise RunFolderError(
+                f"{folder} is not a run folder, but runs are below it: give one of "
+                f"{', '.join([*map(str, below[:SHOWN]), *more])}"
+            ) from None
         raise RunFolderError(f"{folder} is not a run folder: {CONFIG} cannot be read ({error})") from None
     # Version 0.1 wrote no checksum.
     if "checksum" in content and content["checksum"] != digest(without(content, "checksum")):

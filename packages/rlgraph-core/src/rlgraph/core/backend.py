@@ -7,6 +7,7 @@ under the entry-point group ``rlgraph.backends``, as the shipped backends do.
 from __future__ import annotations
 
 import importlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.errors import CapabilityError, PluginError
+from rlgraph.core.errors import CapabilityError, PluginError, SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.extensions import Extensions
 from rlgraph.core.graph.emission import Linker, Tape, Transform
@@ -137,6 +138,10 @@ class Backend(Extensions, ABC):
             )
 
 
+#: Names of devices, which people give as a backend.
+_DEVICE = re.compile(r"(cpu|cuda|gpu|mps|rocm|tpu|xpu)(:\d+)?", re.IGNORECASE)
+
+
 def find_backend(name: str) -> BackendDescriptor:
     """The descriptor of a backend, by name or alias.
 
@@ -153,6 +158,12 @@ def find_backend(name: str) -> BackendDescriptor:
                 continue
             if canonical(name) in map(canonical, descriptor.aliases):
                 return _checked(descriptor)
+        if _DEVICE.fullmatch(name):
+            raise SpecError(
+                f"unknown backend {name!r}, which is a device: give it as execution_spec.device (on the command line: "
+                f"--set execution_spec.device={name}), and a backend. Known: {', '.join(known.names())}",
+                path="backend",
+            )
     return _checked(known.load(name, where="backend"))
 
 

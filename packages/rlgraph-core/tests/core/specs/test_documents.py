@@ -170,3 +170,17 @@ def test_limits_alone():
     check_limits({"network_spec": "there/is/none.json"}, "doc")
     with pytest.raises(SpecError, match=r"doc\.a\[9998\]: the document has more than 10,000 values"):
         check_limits({"a": [0] * MAX_VALUES}, "doc")
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.yml", "a.json", "a.toml"])
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_document_is_called_empty(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SpecError, match=rf"document: '.*{name}' is empty: expected keys and values"):
+        read_spec_file(tmp_path / name, "document")
+
+
+def test_a_document_of_comments_is_called_empty(tmp_path):
+    (tmp_path / "a.yaml").write_text("# agent: dqn\n")
+    with pytest.raises(SpecError, match="is empty but for comments"):
+        read_spec_file(tmp_path / "a.yaml", "document")

@@ -54,6 +54,7 @@ class Optimizer(Component):
     """
 
     other_names = MappingProxyType({"lr": "learning_rate", "eps": "epsilon"})
+    spec_hint = "a learning rate alone is {'type': 'adam', 'learning_rate': 0.001}"
 
     def __init__(
         self,

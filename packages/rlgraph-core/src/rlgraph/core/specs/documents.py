@@ -179,8 +179,14 @@ class _Reader:
             raise SpecError(f"file {str(file.absolute())!r} does not exist", path=where) from None
         except (OSError, ValueError) as error:
             raise SpecError(f"{str(file)!r} cannot be read: {error}", path=where) from None
+        if not text.strip():
+            raise SpecError(
+                f"{str(file)!r} is empty: expected keys and values, as in 'agent: dqn'", path=where
+            )
         parse = {".json": parse_json, ".toml": parse_toml}.get(file.suffix.lower(), parse_yaml)
         content = parse(text, where, repr(str(file)))
+        if content is None:
+            raise SpecError(f"{str(file)!r} is empty but for comments: expected keys and values", path=where)
         return self.copy(content, where, file.parent, (*above, place), depth, may_be_file=False)
 
     def copy(

@@ -89,8 +89,9 @@ class Specifiable:
             check_no_native_module(spec, cls.__name__, where)
             makes = callable(spec) and not isinstance(spec, Specifiable)
             if spec is not None and not (isinstance(spec, str) or makes):
+                article = "an" if cls.__name__[0] in "AEIOU" else "a"
                 raise SpecError(
-                    f"expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
+                    f"expected {article} {cls.__name__}, a mapping with 'type', a name, a file or a function; "
                     f"given {type(spec).__name__} {spec!r}{cls._hint()}",
                     path=where,
                 )
