@@ -27,7 +27,7 @@ def run(rlgraph, tiny, undrawn):
 
 def test_train(rlgraph, tiny, backend, tmp_path):
     arguments = ["--agent", tiny(), "--env", "CartPole-v1", "--backend", backend, "--steps", 30, "--seed", 5]
-    outcome = rlgraph("train", *arguments, "--num-envs", 2, "--validate", "--folder", "some/run")
+    outcome = rlgraph("train", *arguments, "--num-envs", 2, "--validate-states", "--folder", "some/run")
     assert (outcome.code, outcome.err) == (0, "")
     assert f"dqn learns CartPole-v1 on {backend}, seed 5" in outcome.out
     assert "Done" in outcome.out

@@ -127,7 +127,7 @@ def test_what_auto_takes():
     limited = {"type": "openai_gym", "gym_env": "CartPole-v1", "max_episode_steps": 5}
     assert isinstance(make_vector_env(limited, 16), SequentialVectorEnv)
     assert isinstance(make_vector_env("Acrobot-v1", 16), SequentialVectorEnv)
-    assert isinstance(make_vector_env("CartPole-v1", 16, validate=True), SequentialVectorEnv)
+    assert isinstance(make_vector_env("CartPole-v1", 16, validate_states=True), SequentialVectorEnv)
     assert isinstance(make_vector_env("CartPole-v1", 2, "native"), NativeVectorEnv)
 
 

@@ -82,7 +82,7 @@ def test_terminated_and_truncated_in_one_step_both_stay():
 @pytest.mark.parametrize("size", [1, 3])
 def test_cart_pole_equals_a_loop_over_gymnasium(size, validate):
     env = SequentialVectorEnv(
-        [lambda: OpenAIGymEnv("CartPole-v1", max_episode_steps=25)] * size, validate=validate
+        [lambda: OpenAIGymEnv("CartPole-v1", max_episode_steps=25)] * size, validate_states=validate
     )
     raws = [gymnasium.make("CartPole-v1", max_episode_steps=25) for _ in range(size)]
     first = [raw.reset(seed=environment_seed(11, i))[0] for i, raw in enumerate(raws)]
@@ -206,7 +206,8 @@ def test_render_and_terminate():
 
 
 def test_a_state_outside_the_space_names_environment_step_and_leaf():
-    env = SequentialVectorEnv([Scripted((1.0, 0.0, False, False)), Scripted((11.0, 0.0, False, False))])
+    environments = [Scripted((1.0, 0.0, False, False)), Scripted((11.0, 0.0, False, False))]
+    env = SequentialVectorEnv(environments, validate_states=True)
     env.reset()
     with pytest.raises(EnvironmentFault, match=r"Scripted, environment 1, step 1: .*state"):
         env.step([0, 0])
@@ -218,28 +219,30 @@ def test_a_leaf_of_a_container_is_named():
     class Wrong(RandomEnv):
         def step(self, action):
             state, *rest = super().step(action)
-            return {**state, "speed": np.array([5.0, 0.0], np.float32)}, *rest
+            return {**state, "gear": np.int64(3)}, *rest
 
     space = Dict(speed=FloatBox(-1.0, 1.0, shape=(2,)), gear=IntBox(3))
     env = SequentialVectorEnv([RandomEnv(space, IntBox(2)), Wrong(space, IntBox(2))])
     env.reset(seed=1)
-    with pytest.raises(EnvironmentFault, match=r"Wrong, environment 1, step 1: .*speed"):
+    with pytest.raises(EnvironmentFault, match=r"Wrong, environment 1, step 1: state/gear"):
         env.step([0, 0])
 
 
 def test_the_first_state_is_step_0():
-    env = SequentialVectorEnv([Scripted(first=-11.0)])
+    env = SequentialVectorEnv([Scripted(first=-11.0)], validate_states=True)
     with pytest.raises(EnvironmentFault, match=r"Scripted, environment 0, step 0: .*state"):
         env.reset()
 
 
-def test_states_are_checked_in_the_first_episode_or_always():
-    script = [(1.0, 0.0, True, False), (99.0, 0.0, False, False)]
-    quick = SequentialVectorEnv([Scripted(*script)])
+def test_bounds_of_floats_are_checked_in_every_episode_or_in_none():
+    script = [(99.0, 0.0, True, False), (99.0, 0.0, False, False)]
+    quick = SequentialVectorEnv([Scripted(*script, first=-11.0)])
     quick.reset()
-    quick.step([0])
-    assert quick.step([0])[0].item() == 99.0
-    strict = SequentialVectorEnv([Scripted(*script)], validate=True)
+    for _ in range(2):
+        quick.step([0])
+        assert quick.final_states.item() == 99.0
+    script = [(1.0, 0.0, True, False), (99.0, 0.0, False, False)]
+    strict = SequentialVectorEnv([Scripted(*script)], validate_states=True)
     strict.reset()
     strict.step([0])
     with pytest.raises(EnvironmentFault, match=r"environment 0, step 1: .*state"):
@@ -247,22 +250,21 @@ def test_states_are_checked_in_the_first_episode_or_always():
 
 
 def test_checks_of_an_endless_first_episode_end():
-    good, wrong = (0.0, 0.0, False, False), (99.0, 0.0, False, False)
-    env = SequentialVectorEnv([Scripted(*[good] * (CHECKED_STEPS - 1), wrong)])
+    env = SequentialVectorEnv([Scripted(*[(0.0, 0.0, False, False)] * CHECKED_STEPS)])
     env.reset()
     for _ in range(CHECKED_STEPS - 1):
         env.step([0])
-    assert env.step([0])[0].item() == 99.0
+    env.step([5])  # no action of its Space
 
 
 def test_each_environment_is_checked_for_its_own_first_episode():
-    short, long = [(0.0, 0.0, True, False)] * 4, [(0.0, 0.0, False, False)] * 3 + [(99.0, 0.0, False, False)]
+    short, long = [(0.0, 0.0, True, False)] * 4, [(0.0, 0.0, False, False)] * 4
     env = SequentialVectorEnv([Scripted(*short), Scripted(*long)])
     env.reset()
-    for _ in range(3):
-        env.step([0, 0])
-    with pytest.raises(EnvironmentFault, match=r"environment 1, step 4: .*state"):
-        env.step([0, 0])
+    for action in (0, 5, 5):
+        env.step([action, 0])
+    with pytest.raises(EnvironmentFault, match=r"environment 1, step 4: .*action"):
+        env.step([0, 5])
 
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), float("-inf"), np.float32("nan"), 1e39])

@@ -370,20 +370,6 @@ def test_a_first_state_that_is_not_finite(actor):
     assert np.isfinite(memory(agent, "states")).all()
 
 
-@pytest.mark.parametrize(("step", "place"), [(0, "step 0"), (2, "step 2")])
-def test_a_state_outside_its_space_in_the_first_episode(actor, step, place):
-    agent = actor(Scripted())
-    with pytest.raises(EnvironmentFault, match=rf"Scripted, environment 0, {place}: state.*1\.5"):
-        agent.learn(100, env=lambda: Scripted({(0, step): 1.5}))
-
-
-def test_a_state_outside_its_space_in_a_later_episode(actor):
-    agent = actor(Scripted())
-    assert agent.learn(8, env=lambda: Scripted({(1, 2): 1.5})).timesteps == 8
-    with pytest.raises(EnvironmentFault, match=r"Scripted, environment 0, step 2: state.*1\.5"):
-        agent.learn(8, env=lambda: Scripted({(1, 2): 1.5}), validate=True)
-
-
 # Whose environments they are.
 
 

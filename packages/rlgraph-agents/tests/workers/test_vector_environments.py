@@ -95,7 +95,7 @@ def test_another_number_of_environments():
     ("option", "value"),
     [
         ("vectorization", "processes"),
-        ("validate", True),
+        ("validate_states", True),
         ("processes", 2),
         ("frameskip", 2),
         ("max_timesteps_per_episode", 10),

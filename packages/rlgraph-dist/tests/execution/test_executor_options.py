@@ -34,7 +34,7 @@ def agent():
         ({"processes": 0}, "processes: expected an integer >= 1 or null, given 0"),
         ({"processes": "a"}, "processes: expected an integer >= 1 or null, given 'a'"),
         ({"step_timeout": 0}, "step_timeout: expected a number > 0 or null, given 0"),
-        ({"validate": "yes"}, "validate: expected true or false, given 'yes'"),
+        ({"validate_states": "yes"}, "validate_states: expected true or false, given 'yes'"),
         ({"report_interval": "a"}, "report_interval: expected an integer, given 'a'"),
         ({"engine": False}, "engine: expected the name of an engine, or a mapping with 'type', given False"),
         ({"engine": {"type": 3}}, "engine: expected the name of an engine"),

@@ -16,6 +16,7 @@ from rlgraph.components import DemonstrationReplay, DictPreprocessorStack, Prepr
 from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.environments.masked_states import OBSERVATION, MaskedStates, as_bools
+from rlgraph.environments.state_bounds import Report, ReportOnce
 from rlgraph.spaces import Dict, FloatBox, Space
 
 #: What `Algorithm.update` returns per item [B]: for the memory, and for whoever gave the batch.
@@ -55,6 +56,8 @@ class AgentGraph(Component):
         if masked is not None and preprocessor is not None:
             self.seen_masked = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
         self.previous, self._preprocessed_masked = previous, self.seen_masked
+        #: Takes floats of states outside their bounds, of all environments that its actors act in.
+        self.report_bounds: Report = ReportOnce()
         if masked is not None and previous is not None:
             self.seen_masked = masked.preprocessed(previous.space)
         off = set() if experience is None else {"get_sampled_actions"}  # exports only act

@@ -52,8 +52,8 @@ def quick_check_of_floats(space: Space, dtype: np.dtype) -> Callable[[Any, Any],
 def _check_of(box: BoxSpace, dtype: np.dtype) -> Callable[[np.ndarray], bool]:
     if isinstance(box, FloatBox):
         return _float_check(float(np.finfo(dtype).max))
-    if isinstance(box, IntBox) and not _has_every_number(box):
-        return _integer_check(box)
+    if isinstance(box, IntBox) and not has_every_number(box):
+        return integer_check(box)
     return _anything
 
 
@@ -75,7 +75,7 @@ def _float_check(largest: float) -> Callable[[np.ndarray], bool]:
     return check
 
 
-def _integer_check(box: IntBox) -> Callable[[np.ndarray], bool]:
+def integer_check(box: IntBox) -> Callable[[np.ndarray], bool]:
     low, high = box.low, box.high
     one_low, one_high = isinstance(low, int), isinstance(high, int)
 
@@ -88,7 +88,7 @@ def _integer_check(box: IntBox) -> Callable[[np.ndarray], bool]:
     return check
 
 
-def _has_every_number(box: IntBox) -> bool:
+def has_every_number(box: IntBox) -> bool:
     """Whether the bounds are those of the dtype, so that no array of it has other numbers."""
     info = np.iinfo(box.dtype)
     return (box.low is None or np.max(box.low) <= info.min) and (

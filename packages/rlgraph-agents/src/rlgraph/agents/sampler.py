@@ -45,7 +45,7 @@ class Sampler:
         self.infos: Sequence[dict[str, Any]] = ()
         actor.resize(environments.num_environments)
         self._checks = StateChecks(
-            environments, actor.masked, learns and actor.graph.algorithm.values_next_actions
+            environments, actor.masked, actor, learns and actor.graph.algorithm.values_next_actions
         )
         #: Where `states` begin an episode; the same array wherever none does.
         self._begins = np.ones(environments.num_environments, bool)
@@ -123,6 +123,10 @@ class Sampler:
                 self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
         return step
 
+    def look(self) -> None:
+        """Report what raw states have had outside the bounds of their Space since the last look."""
+        self._checks.look()
+
     def _valid(self) -> np.ndarray:
         """Which rows of the last step are steps, where some are not."""
         environments = self.environments
@@ -163,6 +167,7 @@ class FragmentSampler(Sampler):
             self.reset()
         while not self._buffer.is_full:
             self._buffer.add(self.step())
+        self.look()
         fragment = self._buffer.take(self._origin, self.actor.version)
         self._origin = Origin(self._origin.actor, self._origin.incarnation, self._origin.number + 1)
         return fragment

@@ -8,29 +8,49 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.quick_checks import has_every_number, integer_check
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.masked_states import MaskedStates
 from rlgraph.environments.rows import leaves_of
+from rlgraph.environments.state_bounds import ReportOnce, StateBounds, parts_of, refuse
 from rlgraph.environments.step_checks import check_finite
 from rlgraph.environments.vector_env import VectorEnv
-from rlgraph.spaces import FloatBox, Space
+from rlgraph.spaces import Dict, FloatBox, IntBox, Space, Tuple
 
 #: Python adds up to this many numbers faster than NumPy does.
 FEW = 8
 
 
 class StateChecks:
-    """Checks that raw states are finite and, where they have masks, allow an action; counts steps for the messages.
+    """Checks of raw states: floats are finite, integers are in their Space, masks allow an action.
+
+    Floats outside their bounds are reported, or refused if the environments have `validate_states`. Counts steps for
+    the messages.
 
     Args:
         environments: where the states come from.
         masked: the states, if a part of them is a mask.
+        actor: acts on the states; its agent reports each bound once.
         at_truncations: whether masks must allow an action in states that a truncation ends.
     """
 
-    def __init__(self, environments: VectorEnv, masked: MaskedStates | None, at_truncations: bool = False):
+    def __init__(
+        self, environments: VectorEnv, masked: MaskedStates | None, actor: Any, at_truncations: bool = False
+    ):
+        graph = getattr(actor, "graph", None)  # a script has none
+        report = ReportOnce() if graph is None else graph.report_bounds
         self._environments, self._masked, self._at_truncations = environments, masked, at_truncations
-        self._look_finite = _look_at(environments.state_space, environments.num_environments)
+        self._look = _look_at(environments.state_space, environments.num_environments)
+        self._parts = parts_of(environments.state_space)
+        self._refuses = environments.validate_states
+        self._bounds = StateBounds(
+            environments.state_space,
+            environments.describe,
+            lambda index, time: time[0] - time[1][index],
+            refuse if self._refuses else report,
+        )
+        self._has_bounds = bool(self._bounds)
+        self._slots = np.arange(environments.num_environments)
         #: Steps of all environments, and their number when each episode began.
         self._clock, self._began = 0, np.zeros(environments.num_environments, np.int64)
 
@@ -50,8 +70,7 @@ class StateChecks:
             EnvironmentFault: names environment and step.
         """
         self._clock += 1
-        if not self._look_finite(reached):
-            self._check_finite(reached)
+        self._check(reached)
         if self._masked is not None:
             # Nobody acts in the last state of an episode, which a vector class may show until it resets.
             self._check_masks(
@@ -64,20 +83,35 @@ class StateChecks:
         Raises:
             EnvironmentFault: names environment and step.
         """
+        self._began = self._began.copy()  # states that wait to be reported are of the episodes before
         self._began[slots] = self._clock
         if states is None:
             return
-        if not self._look_finite(states):
-            self._check_finite(states)
+        self._check(states)
         if self._masked is not None:
             self._check_masks(states)
+
+    def look(self) -> None:
+        """Report the floats outside their bounds since the last look."""
+        self._bounds.look()
 
     def _place(self, index: int) -> str:
         return f"{self._environments.describe(index)}, step {self.steps[index]}"
 
-    def _check_finite(self, states: Any) -> None:
+    def _check(self, states: Any) -> None:
+        if not self._look(states):
+            self._look_closely(states)
+        if self._has_bounds:
+            self._bounds.add(states, self._slots, (self._clock, self._began))
+            if self._refuses:
+                self._bounds.look()
+
+    def _look_closely(self, states: Any) -> None:
         for path, rows in leaves_of(states, "state"):
             check_finite(rows, self._place, path)
+            for index, number in enumerate(rows if isinstance(self._parts[path], IntBox) else ()):
+                if (fault := self._parts[path].explain(number, path)) is not None:
+                    raise EnvironmentFault(f"{self._place(index)}: {fault}.")
 
     def _check_masks(self, states: Any, exempt: Any = None, truncations: Any = None) -> None:
         assert self._masked is not None
@@ -94,13 +128,15 @@ class StateChecks:
 
 
 def _look_at(space: Space, number: int) -> Callable[[Any], bool]:
-    """A quick check of a batch of states: False if a number may not be finite."""
-    if isinstance(space, FloatBox) and number * prod(space.shape) <= FEW:
-        return lambda rows: isfinite(sum(rows.ravel().tolist()))
-    return _looks_finite
-
-
-def _looks_finite(rows: Any) -> bool:
-    if isinstance(rows, np.ndarray):
-        return rows.dtype.kind != "f" or isfinite(np.vdot(rows, rows))
-    return all(_looks_finite(part) for part in (rows.values() if isinstance(rows, dict) else rows))
+    """A quick check of a batch of states: False if a float may not be finite, or an integer outside its Space."""
+    if isinstance(space, Dict | Tuple):
+        parts = space.items() if isinstance(space, Dict) else enumerate(space)
+        checks = [(key, _look_at(part, number)) for key, part in parts]
+        return lambda rows: all(check(rows[key]) for key, check in checks)
+    if isinstance(space, FloatBox):
+        if number * prod(space.shape) <= FEW:
+            return lambda rows: isfinite(sum(rows.ravel().tolist()))
+        return lambda rows: isfinite(np.vdot(rows, rows))
+    if isinstance(space, IntBox) and not has_every_number(space):
+        return integer_check(space)
+    return lambda rows: True

@@ -88,8 +88,12 @@ def train(
         ),
     ] = None,
     actors: Annotated[int | None, typer.Option(help="Number of actors of the executor.")] = None,
-    validate: Annotated[
-        bool, typer.Option("--validate", help="Check every state, not only those of the first episodes.")
+    validate_states: Annotated[
+        bool,
+        typer.Option(
+            "--validate-states",
+            help="Floats of states outside their bounds are errors, not warnings.",
+        ),
     ] = False,
     overrides: OverridesOption = None,
     folder: Annotated[
@@ -98,7 +102,7 @@ def train(
 ) -> int:
     """Train an agent in an environment."""
     given: dict[str, Any] = {"backend": backend, "steps": steps, "seed": seed}
-    worker = {"num_envs": num_envs, "validate_states": validate or None}
+    worker = {"num_envs": num_envs, "validate_states": validate_states or None}
     given["worker"] = {key: value for key, value in worker.items() if value is not None} or None
     given["executor_spec"] = _executor_spec(executor, actors)
     document = run_document(config, agent, env, given, overrides or (), threads)

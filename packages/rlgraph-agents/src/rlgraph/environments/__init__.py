@@ -20,6 +20,7 @@ from rlgraph.environments.process_vector_env import ProcessVectorEnv
 from rlgraph.environments.protocol_env import ProtocolEnv
 from rlgraph.environments.random_env import RandomEnv
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
+from rlgraph.environments.state_bounds import StateBoundsWarning
 from rlgraph.environments.step_checks import check_finite
 from rlgraph.environments.t_maze import TMaze
 from rlgraph.environments.target_quadrant import TargetQuadrant
@@ -45,6 +46,7 @@ __all__ = [
     "ProtocolEnv",
     "RandomEnv",
     "SequentialVectorEnv",
+    "StateBoundsWarning",
     "TMaze",
     "TargetQuadrant",
     "VectorEnv",

@@ -193,7 +193,7 @@ class _Check:
 
     def _episode(self, seed: int | None) -> None:
         """Plays and checks one episode."""
-        step = CheckedStep(self.env, self.env.name)
+        step = CheckedStep(self.env, self.env.name, validate_states=True)
         state = self.env.reset(seed=seed)
         step.begin(state)
         self._finite(state, step)

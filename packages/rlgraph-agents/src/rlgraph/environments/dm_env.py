@@ -15,6 +15,7 @@ from rlgraph.core.specs.imports import check_import, imported
 from rlgraph.environments.environment import Environment, StepResult
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.extras import import_extra
+from rlgraph.environments.gym_translation import cast as cast_leaf
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
 #: ``dm_env.StepType.LAST``.
@@ -162,7 +163,7 @@ def cast(space: Space, value: Any) -> Any:
     if isinstance(space, Tuple):
         return tuple(cast(part, item) for part, item in zip(space, value, strict=True))
     assert isinstance(space, BoxSpace)
-    return str(value) if isinstance(space, TextBox) else np.asarray(value, space.numpy_dtype)
+    return str(value) if isinstance(space, TextBox) else cast_leaf(value, space.numpy_dtype)
 
 
 def _function(given: Any) -> Callable[..., Any]:

@@ -63,7 +63,7 @@ class Share:
         turn: which of the two sets of buffers the next step writes.
         counts: restarts of its rows so far.
         max_restarts: of each environment.
-        validate: check values in every episode.
+        validate_states: see `SequentialVectorEnv`.
         first_index: of its environments, for seeds and messages.
     """
 
@@ -72,7 +72,7 @@ class Share:
     turn: int
     counts: list[int]
     max_restarts: int
-    validate: bool
+    validate_states: bool
     first_index: int
 
 
@@ -108,7 +108,7 @@ class _Environments:
         make = pickle.loads(share.spec)
         self.vector = SequentialVectorEnv(
             [make] * number,
-            share.validate,
+            share.validate_states,
             restarts=self.restarts,
             buffers=(buffers[0], buffers[1]),
             first_index=share.first_index,

@@ -25,6 +25,7 @@ from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorE
 from rlgraph.environments.protocol_env import ProtocolEnv, missing_methods, resembles_environment
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv, release
+from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import Space, SpaceError
 
@@ -172,12 +173,13 @@ def environment_spaces(spec: Any) -> tuple[Space, Space]:
     return environment.state_space, environment.action_space
 
 
+@answers_validate
 def make_vector_env(
     spec: Any,
     num_envs: int | None = None,
     vectorization: str = "auto",
     *,
-    validate: bool = False,
+    validate_states: bool = False,
     processes: int | None = None,
     step_timeout: float | None = STEP_TIMEOUT,
     max_restarts: int = MAX_RESTARTS,
@@ -192,7 +194,7 @@ def make_vector_env(
             steps that take longer than about 100 us; ``"native"``: by Gymnasium's vectorised class of the id;
             ``"envpool"``: by EnvPool, with the id as its task; ``"auto"``: native for a plain id that has such a
             class, with at least 8 environments; else sequential.
-        validate: check every state and action against its Space.
+        validate_states: floats of states outside their bounds are errors, not warnings.
         processes: number of processes; None: the number of cores minus one.
         step_timeout: seconds after which a step in a process counts as hanging; None: no limit.
         max_restarts: maximum number of restarts of each environment after crashes.
@@ -204,7 +206,7 @@ def make_vector_env(
     if is_vector_instance(spec):
         given = {
             "vectorization": vectorization != "auto",
-            "validate": validate,
+            "validate_states": validate_states,
             "processes": processes is not None,
         }
         return _existing_vector_env(spec, num_envs, [name for name, is_given in given.items() if is_given])
@@ -214,13 +216,17 @@ def make_vector_env(
             f"expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}", path="vectorization"
         )
     if vectorization == "envpool" or (is_envpool(spec) and vectorization == "auto"):
-        return _make_envpool(spec, num_envs)
+        envpool = _make_envpool(spec, num_envs)
+        envpool.validate_states = validate_states
+        return envpool
     gym_id, arguments = _plain_id(spec)
     if vectorization == "native":
         if gym_id is None:
             raise SpecError(f"vectorization='native' takes a gymnasium id, given {spec!r}")
-        return NativeVectorEnv(gym_id, num_envs, **arguments)
-    wants_native = vectorization == "auto" and num_envs >= NATIVE_FROM and not validate
+        native = NativeVectorEnv(gym_id, num_envs, **arguments)
+        native.validate_states = validate_states
+        return native
+    wants_native = vectorization == "auto" and num_envs >= NATIVE_FROM and not validate_states
     if wants_native and gym_id is not None and not arguments and vectorised_id(gym_id):
         return NativeVectorEnv(gym_id, num_envs)
     if vectorization == "processes":
@@ -228,15 +234,15 @@ def make_vector_env(
             spec,
             num_envs,
             processes=processes,
-            validate=validate,
+            validate_states=validate_states,
             step_timeout=step_timeout,
             max_restarts=max_restarts,
         )
     if is_instance(spec):
-        return SequentialVectorEnv(make_environments(spec, num_envs), validate, max_restarts)
+        return SequentialVectorEnv(make_environments(spec, num_envs), validate_states, max_restarts)
     if num_envs < 1:
         raise SpecError(f"expected an integer >= 1, given {num_envs!r}", path="num_envs")
-    return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate, max_restarts)
+    return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate_states, max_restarts)
 
 
 def _existing_vector_env(spec: Any, num_envs: int | None, options: list[str]) -> VectorEnv:

@@ -14,7 +14,7 @@ from rlgraph.environments.gym_masks import GymMasks, check_unmasked
 from rlgraph.environments.gym_translation import CAST_FROM, GymSpace, space_of, to_gym
 from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.old_gym import explain_error
-from rlgraph.environments.rows import Rows, row_splitter, write_row
+from rlgraph.environments.rows import Rows, check_integers, row_splitter, write_row
 from rlgraph.environments.step_checks import LARGEST_REWARD, explain_number
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
@@ -212,9 +212,16 @@ def batch_from_gym(
     dtype, start, shape = space.numpy_dtype, getattr(single, "start", 0), (size, *space.shape)
     kinds = CAST_FROM[dtype.kind]
 
-    if np.any(start):
-        return lambda batch: (_checked(batch, shape, kinds, name) - start).astype(dtype)
-    return lambda batch: np.array(_checked(batch, shape, kinds, name), dtype)
+    def translate(batch: Any) -> Rows:
+        array = _checked(batch, shape, kinds, name)
+        array = array - start if starts else array
+        if array.dtype != dtype:
+            for index, row in enumerate(array if dtype.kind in "iu" else ()):
+                check_integers(row, dtype, f"environment {index}: {name}")
+        return np.array(array, dtype)
+
+    starts = bool(np.any(start))
+    return translate
 
 
 def batch_to_gym(single: GymSpace, space: Space) -> Callable[[Rows], Any]:

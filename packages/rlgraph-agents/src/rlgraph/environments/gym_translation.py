@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces as gym_spaces
 
 from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.rows import check_integers
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.gymnasium import from_gymnasium
 
@@ -85,11 +86,12 @@ def cast(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """An observation as an array of `dtype`.
 
     Raises:
-        EnvironmentFault: the cast would change its meaning: text, or fractions as integers.
+        EnvironmentFault: the cast would change its meaning: text, fractions as integers, too large integers.
     """
     array = np.asarray(value)
     if array.dtype.kind not in CAST_FROM[dtype.kind]:
         raise EnvironmentFault(f"state: expected {dtype}, given {array.dtype}.")
+    check_integers(array, dtype, "state")
     return array.astype(dtype, copy=False)
 
 

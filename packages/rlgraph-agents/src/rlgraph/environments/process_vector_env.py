@@ -30,6 +30,7 @@ from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, slice_rows
 from rlgraph.environments.sequential_vector_env import release
 from rlgraph.environments.shared_rows import SharedRows
+from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 STEP_TIMEOUT = 60.0
@@ -66,7 +67,7 @@ class ProcessVectorEnv(VectorEnv):
             top level of a module, or a `functools.partial` of one.
         num_environments: number of environments.
         processes: number of processes; None: the number of cores minus one, which is left to the agent.
-        validate: check values in every episode (see `SequentialVectorEnv`).
+        validate_states: see `SequentialVectorEnv`.
         step_timeout: seconds that a step or reset of the environments of a process may take; None: no limit.
         max_restarts: limit of restarts of each environment; 0: no restarts.
         start_method: "spawn" or "forkserver".
@@ -76,12 +77,13 @@ class ProcessVectorEnv(VectorEnv):
         SpecError: the function cannot be pickled, a number is out of range, or a Space contains text.
     """
 
+    @answers_validate
     def __init__(
         self,
         environment: Callable[[], Environment],
         num_environments: int,
         processes: int | None = None,
-        validate: bool = False,
+        validate_states: bool = False,
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
         start_method: str = "spawn",
@@ -96,7 +98,7 @@ class ProcessVectorEnv(VectorEnv):
         self._name = model.name
         release(model, model.name)
         self.num_environments, self._first_index = num_environments, first_index
-        self.validate, self.step_timeout = validate, step_timeout
+        self.validate_states, self.step_timeout = validate_states, step_timeout
         self.finished, self.dropped = [], ()
         self._restarts = Restarts(num_environments, max_restarts)
         self._context = multiprocessing.get_context(start_method)
@@ -266,7 +268,7 @@ class ProcessVectorEnv(VectorEnv):
             turn,
             self._restarts.counts[process.rows],
             self._restarts.limit,
-            self.validate,
+            self.validate_states,
             self._first_index + process.rows.start,
         )
         process.start(self._context, share, self._shared)

@@ -37,6 +37,7 @@ def write_row(rows: Rows, index: int, value: Any, name: str = "state") -> None:
         ):
             given = type(value).__name__ if array is None else f"{array.dtype} of shape {array.shape}"
             raise EnvironmentFault(f"{name}: expected {rows.dtype} of shape {rows.shape[1:]}, given {given}.")
+        check_integers(array, rows.dtype, name)
         rows[index] = array
     elif isinstance(rows, dict):
         if not isinstance(value, dict) or value.keys() != rows.keys():
@@ -50,6 +51,17 @@ def write_row(rows: Rows, index: int, value: Any, name: str = "state") -> None:
             raise EnvironmentFault(f"{name}: expected a tuple of {len(rows)}, given {size}.")
         for i, (leaf, part) in enumerate(zip(rows, value, strict=True)):
             write_row(leaf, index, part, f"{name}/{i}")
+
+
+def check_integers(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str) -> None:
+    """Raises `EnvironmentFault` without its place if a cast of an array to `dtype` would change integers."""
+    if dtype.kind not in "iu" or np.can_cast(array.dtype, dtype) or not array.size:
+        return
+    low, high, info = array.min(), array.max(), np.iinfo(dtype)
+    if low < info.min or high > info.max:
+        raise EnvironmentFault(
+            f"{name}: expected {dtype} values, given {low if low < info.min else high}, which it cannot hold."
+        )
 
 
 def copy_rows(target: Rows, source: Rows) -> None:

@@ -21,6 +21,7 @@ from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, s
 from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
+from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.step_checks import (
     FLAGS,
     LARGEST_REWARD,
@@ -53,8 +54,9 @@ class SequentialVectorEnv(VectorEnv):
     step that returned s' needs no copy.
 
     **Checks.** Every step is checked for its form: five values, the shape and kind of the state, a finite reward, two
-    bools, a dict. In the first episode of each environment (at most its first 1000 steps), and always with
-    `validate=True`, the values of actions and states are compared with their Spaces as well.
+    bools, a dict. In the first episode of each environment (at most its first 1000 steps), the values of actions and
+    states are compared with their Spaces as well, except for the bounds of floats in states; with
+    `validate_states=True` always, and with these bounds.
 
     **Restarts.** An environment that raises is replaced by a new one from its function, up to `max_restarts` times
     each; see `VectorEnv`. Three errors are an `EnvironmentFault` instead: a broken contract, which is a mistake and
@@ -64,17 +66,18 @@ class SequentialVectorEnv(VectorEnv):
 
     Args:
         environments: functions that make the environments, or the environments themselves.
-        validate: check values in every episode.
+        validate_states: check values in every episode, and the bounds of floats in states too.
         max_restarts: limit of restarts of each environment; 0: no restarts.
         restarts: counts the restarts; default: a new count.
         buffers: two sets of arrays; default: new ones.
         first_index: the index of the first environment, for seeds and messages, if these are a part of a larger batch.
     """
 
+    @answers_validate
     def __init__(
         self,
         environments: Sequence[Environment | Callable[[], Environment]],
-        validate: bool = False,
+        validate_states: bool = False,
         max_restarts: int = MAX_RESTARTS,
         *,
         restarts: Restarts | None = None,
@@ -86,7 +89,7 @@ class SequentialVectorEnv(VectorEnv):
         self.num_environments = len(self.environments)
         self.state_space = self.environments[0].state_space
         self.action_space = self.environments[0].action_space
-        self.validate = validate
+        self.validate_states = validate_states
         self.finished = []
         self._split = row_splitter(self.action_space, self.num_environments, "actions")
         self._restarts = restarts or Restarts(self.num_environments, max_restarts)
@@ -98,7 +101,9 @@ class SequentialVectorEnv(VectorEnv):
             Buffers.zeros(self.state_space, self.num_environments),
         )
         self.final_states: Rows = self._front.states
-        self._checked = [CheckedStep(env, self.describe(i)) for i, env in enumerate(self.environments)]
+        self._checked = [
+            CheckedStep(env, self.describe(i), validate_states) for i, env in enumerate(self.environments)
+        ]
         self._steps: list[StepFunction] = list(self._checked)
         # The usual states: arrays of this shape and dtype, or numbers of this type. The dtype None: containers.
         flat = isinstance(self._front.states, np.ndarray)
@@ -153,7 +158,7 @@ class SequentialVectorEnv(VectorEnv):
         self._running = False  # until this step has succeeded
         self._front, self._back = self._back, self._front
         self._clock += 1
-        if self._clock == CHECKED_STEPS and not self.validate:
+        if self._clock == CHECKED_STEPS and not self.validate_states:
             self._steps = [environment.unchecked_step() for environment in self.environments]
             self._proven = [True] * self.num_environments
         front = self._front
@@ -299,7 +304,9 @@ class SequentialVectorEnv(VectorEnv):
         if (fault := _other_spaces(self, index, environment)) is not None:
             raise EnvironmentFault(fault)
         self.environments[index] = environment
-        self._steps[index] = self._checked[index] = CheckedStep(environment, self.describe(index))
+        self._steps[index] = self._checked[index] = CheckedStep(
+            environment, self.describe(index), self.validate_states
+        )
 
     def _seed_of_restart(self, index: int) -> int | None:
         if self._seed is None:
@@ -311,7 +318,7 @@ class SequentialVectorEnv(VectorEnv):
         copy_rows(front.final_states, front.states)
         for index in finished:
             self._proven[index] = True
-            if not self.validate:
+            if not self.validate_states:
                 self._steps[index] = self.environments[index].unchecked_step()
             self._begin(index, front.states)
         return front.final_states

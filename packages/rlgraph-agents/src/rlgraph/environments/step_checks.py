@@ -3,7 +3,8 @@
 The form of a step (five values, their types, the shape and kind of the state, a finite reward) is checked in every
 step: a vector environment compares types inline and calls `check_result` only where one is unusual. The values of
 states and actions are compared with their Spaces in the first episode of each environment, which costs more than a
-CartPole step. States are checked for NaN once per batch, by `check_finite`, where an actor steps the environments.
+CartPole step. Where an actor steps the environments, every batch of states is checked for NaN and for integers outside
+their Space, and floats outside their bounds are reported (`rlgraph.environments.state_bounds`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from rlgraph.environments.environment import Environment, StepResult
 from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.state_bounds import without_float_bounds
 
 LARGEST_REWARD = float(np.finfo(np.float32).max)
 """Rewards are kept as float32. A comparison with `-LARGEST_REWARD` and this is false for NaN too."""
@@ -33,24 +35,27 @@ class CheckedStep:
     Args:
         environment: the environment to step.
         label: its name in messages, for example "CartPole-v1, environment 3".
+        validate_states: whether floats of states outside their bounds are a fault.
     """
 
-    def __init__(self, environment: Environment, label: str) -> None:
+    def __init__(self, environment: Environment, label: str, validate_states: bool) -> None:
         self.environment = environment
         self.label = label
         self.steps = 0
+        space = environment.state_space
+        self._states = space if validate_states else without_float_bounds(space)
 
     def begin(self, state: Any) -> None:
         """Checks the state of a reset: step 0 of an episode."""
         self.steps = 0
-        self._check(self.environment.state_space.explain(state, "state"))
+        self._check(self._states.explain(state, "state"))
 
     def __call__(self, action: Any) -> StepResult:
         self.steps += 1
         self._check(self.environment.action_space.explain(action, "action"))
         result = self.environment.step(action)
         self._check(explain_result(result))
-        self._check(self.environment.state_space.explain(result[0], "state"))
+        self._check(self._states.explain(result[0], "state"))
         return result
 
     def _check(self, fault: str | None) -> None:

@@ -43,6 +43,7 @@ class VectorEnv(ABC):
         dropped: environments whose row of the last step is not a transition, ascending: restarted or idle.
         idle: those of `dropped` that were reset instead of acting.
         restarts: number of restarts so far.
+        validate_states: whether floats of states outside their bounds are errors, not warnings, where a sampler acts.
     """
 
     num_environments: int
@@ -53,6 +54,7 @@ class VectorEnv(ABC):
     dropped: Sequence[int] = ()
     idle: Sequence[int] = ()
     restarts: int = 0
+    validate_states: bool = False
 
     @abstractmethod
     def reset(self, seed: int | None = None) -> Rows:

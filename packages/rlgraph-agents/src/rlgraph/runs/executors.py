@@ -30,9 +30,9 @@ PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "processes",
                 "step_timeout",
                 "max_restarts",
+                "validate_states",
             )
         },
-        "validate": ("worker", "validate_states"),
         "report_interval": ("logging", "report_interval"),
         "evaluation_interval": ("evaluation", "interval"),
         "evaluation_episodes": ("evaluation", "episodes"),

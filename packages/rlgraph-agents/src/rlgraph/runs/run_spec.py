@@ -43,7 +43,9 @@ class WorkerSpec(Spec):
         ge=0,
         description="maximum number of replacements of each environment after crashes; 0: none",
     )
-    validate_states: bool = Field(default=False, description="check every state against its Space")
+    validate_states: bool = Field(
+        default=False, description="floats of states outside their bounds are errors, not warnings"
+    )
     frameskip: int = Field(
         default=1,
         ge=1,

@@ -371,4 +371,5 @@ class Run:
         if spec.evaluation.policy == BEST and self.folder.best is not None:
             agent.load_model(self.folder.best_policy())
         env = stepped(spec.environment, spec.worker.frameskip, spec.worker.max_timesteps_per_episode)
-        return evaluate(agent, env, spec.evaluation.final_episodes, FINAL_EVALUATION_SEED + spec.seed)
+        episodes, seed = spec.evaluation.final_episodes, FINAL_EVALUATION_SEED + spec.seed
+        return evaluate(agent, env, episodes, seed, validate_states=spec.worker.validate_states)

@@ -12,6 +12,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.data_sets import RecordedEpisode, check_suffix, write_data_set
 from rlgraph.agents.nested_arrays import map_arrays, row, stack
+from rlgraph.agents.state_checks import StateChecks
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.core.execution_spec import DEFAULT_SEED
@@ -90,7 +91,9 @@ def _play(
     actor: Actor | _Script, vector: VectorEnv, episodes: int, use_exploration: bool, seed: int
 ) -> list[RecordedEpisode]:
     """Episodes of a vector environment of one environment."""
+    checks = StateChecks(vector, None, actor)
     states, recorded = vector.reset(seed), []
+    checks.begin([0], states)
     for _ in range(episodes):
         actor.begin()
         observations, actions, steps, ended = [_first(states)], [], [], False
@@ -101,10 +104,13 @@ def _play(
             states, *results, _ = vector.step(acted)
             actor.rewarded(results[0])
             steps.append([column[0] for column in results])
+            checks.step(vector.final_states, results[1])
             observations.append(_first(vector.final_states))
             ended = bool(vector.finished)
+        checks.begin([0], states)
         rewards, terminals, truncations = (np.array(column) for column in zip(*steps, strict=True))
         recorded.append(RecordedEpisode(stack(observations), stack(actions), rewards, terminals, truncations))
+    checks.look()
     return recorded
 
 

@@ -71,6 +71,7 @@ def evaluate(
     num_envs: int | None = None,
     stochastic: bool = False,
     video: str | Path | None = None,
+    validate_states: bool = False,
 ) -> Evaluation:
     """Play `episodes` whole episodes in fresh environments, greedily by default.
 
@@ -87,6 +88,7 @@ def evaluate(
             another number of them does; None: that of a vector environment, else 10.
         stochastic: draw actions as in training: from the policy, or with the present exploration.
         video: a ``.gif`` or ``.mp4`` to record the first episode in (`rlgraph.workers.recording`).
+        validate_states: floats of states outside their bounds are errors, not warnings.
 
     Raises:
         SpecError: `episodes` or `num_envs` is no integer >= 1, or `stochastic` no bool; several environments of one
@@ -111,8 +113,9 @@ def evaluate(
         with Recorder(env, video) as recorder:
             recorded = recorder.make_environment
             env = recorded() if is_instance(env) else recorded
-            return evaluate(agent, env, episodes, seed, num_envs=num_envs, stochastic=stochastic)
-    vector = evaluation_environments(env, episodes, num_envs)
+            options: dict[str, Any] = {"stochastic": stochastic, "validate_states": validate_states}
+            return evaluate(agent, env, episodes, seed, num_envs=num_envs, **options)
+    vector = evaluation_environments(env, episodes, num_envs, validate_states)
     try:
         check_fits(agent, vector)
         # Its own actor has its own internal states and random numbers, so that training is not disturbed.
@@ -156,16 +159,20 @@ def play(
                 episode = episodes_of.end(i, player.infos[i])
                 if episode is not None and len(ended[i]) < quota[i]:
                     ended[i].append(episode)
+        player.look()
     played = [episode for done in ended for episode in done]
     return [value for value, _ in played], [length for _, length in played]
 
 
-def evaluation_environments(env: Any, episodes: int, num_envs: int | None = None) -> VectorEnv:
+def evaluation_environments(
+    env: Any, episodes: int, num_envs: int | None = None, validate_states: bool = False
+) -> VectorEnv:
     """The environments of an evaluation; not more than it has episodes."""
     if is_vector_instance(env):
-        return make_vector_env(env, num_envs)
+        return make_vector_env(env, num_envs, validate_states=validate_states)
     number = 1 if is_instance(env) else EVALUATION_ENVIRONMENTS
     # EnvPool's tasks have their own limits.
     spec = env if is_envpool(env) else stepped(env, 1, LONGEST_EPISODE)
+    number = min(num_envs or number, episodes)
     # A restart would change what is measured.
-    return make_vector_env(spec, min(num_envs or number, episodes), max_restarts=0)
+    return make_vector_env(spec, number, max_restarts=0, validate_states=validate_states)

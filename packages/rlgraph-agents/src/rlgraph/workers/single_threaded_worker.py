@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.sampler import Sampler
 from rlgraph.core import SpecError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
+from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.callbacks import Step
@@ -28,7 +30,7 @@ class SingleThreadedWorker(Worker):
         env_spec: environment spec, environment or vector environment (see `rlgraph.environments.make_vector_env`).
         num_envs: how many of them (alias `num_environments`); None: that of a vector environment, else 1.
         vectorization: how they are stepped together (see `rlgraph.environments.make_vector_env`).
-        validate: hold every state and action against its Space, not only those of the first episodes.
+        validate_states: floats of states outside their bounds are errors, not warnings.
         processes: how many processes, where environments are in processes; None: as many as there are cores, less one.
         step_timeout: seconds after which an environment in a process hangs; None: any time.
         max_restarts: how often each environment may be replaced after a crash; 0: never.
@@ -38,6 +40,7 @@ class SingleThreadedWorker(Worker):
         SpecError: an option is wrong, or the agent was made for other states or actions.
     """
 
+    @answers_validate
     def __init__(
         self,
         agent: Agent,
@@ -46,7 +49,7 @@ class SingleThreadedWorker(Worker):
         num_envs: int | None = None,
         num_environments: int | None = None,
         vectorization: str = "auto",
-        validate: bool = False,
+        validate_states: bool = False,
         processes: int | None = None,
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
@@ -66,7 +69,7 @@ class SingleThreadedWorker(Worker):
                 )
             self._counted = 1 if num_envs is None else num_envs
             num_envs = agent.group.share(self._counted, "num_envs")
-        self.vectorization, self.validate, self.processes = vectorization, validate, processes
+        self.vectorization, self.validate_states, self.processes = vectorization, validate_states, processes
         self.step_timeout, self.max_restarts = step_timeout, max_restarts
         self.vector_env = self._make_environments(num_envs, self.max_timesteps_per_episode)
         self.num_envs = self.vector_env.num_environments
@@ -90,9 +93,15 @@ class SingleThreadedWorker(Worker):
         return self.vector_env.restarts
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
+        self._sampler = sampler = self.agent.make_sampler(self.vector_env)
+        try:
+            self._train(sampler, schedule, use_exploration)
+        finally:
+            sampler.look()
+
+    def _train(self, sampler: Sampler, schedule: RunSchedule, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
         vector = self.vector_env
-        self._sampler = sampler = agent.make_sampler(vector)
         set_progress, update, act, add = (
             agent.set_progress,
             agent.update_if_due,
@@ -132,6 +141,7 @@ class SingleThreadedWorker(Worker):
             if (results := update()) is not None and on_update:
                 schedule.stop_if(listeners.tell("on_update", self, results))
             if schedule.done >= schedule.next_event:
+                sampler.look()
                 self._do_what_is_due(schedule)
         if report.is_new(schedule.done):
             listeners.tell("on_report", self, report.take(schedule.done))
@@ -182,7 +192,7 @@ class SingleThreadedWorker(Worker):
             spec,
             number,
             self.vectorization,
-            validate=self.validate,
+            validate_states=self.validate_states,
             processes=self.processes,
             step_timeout=self.step_timeout,
             max_restarts=self.max_restarts,

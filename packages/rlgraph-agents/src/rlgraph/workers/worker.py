@@ -69,6 +69,8 @@ class Worker(ABC):
 
     #: Arguments that the worker was made with; learners that are started elsewhere have workers like it.
     made_from: tuple[tuple[Any, ...], dict[str, Any]]
+    #: Whether floats of states outside their bounds are errors, not warnings.
+    validate_states = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         worker = super().__new__(cls)
@@ -398,7 +400,8 @@ class Worker(ABC):
         """Evaluate the present policy; whether a callback ends training."""
         env = stepped(self.env_spec, self.frameskip, self._limit)
         seed = self._evaluation_seed(len(self.evaluations) + 1)
-        evaluation = evaluate(self.agent, env, self.evaluation_episodes, seed)
+        validate = self.validate_states
+        evaluation = evaluate(self.agent, env, self.evaluation_episodes, seed, validate_states=validate)
         self.evaluations.append(evaluation)
         return self._listeners.tell("on_evaluation", self, evaluation)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.core import InputError
+from rlgraph.environments.state_bounds import Report
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Bytes, Engine
@@ -27,6 +28,7 @@ class EvaluatorSpec:
         environment: spec of one environment, or a function that makes them.
         frameskip, max_timesteps_per_episode: see `rlgraph.workers.Worker`.
         episodes: of one evaluation.
+        validate_states: see `rlgraph.workers.evaluation.evaluate`.
     """
 
     actor: ActorSpec
@@ -34,6 +36,7 @@ class EvaluatorSpec:
     frameskip: int
     max_timesteps_per_episode: int | None
     episodes: int
+    validate_states: bool
 
     def __call__(self) -> Evaluator:
         return Evaluator(self)
@@ -46,7 +49,7 @@ class Evaluator:
         self._spec = spec
 
     def evaluate(self, weights: Bytes, message: Bytes) -> tuple[bytes, bytes]:
-        """Facts are ``{"returns", "lengths"}``.
+        """Facts are ``{"returns", "lengths", "bounds"}``; for the last see `Sample.bounds`.
 
         Args:
             weights: see `Learner.weights_message`.
@@ -55,13 +58,15 @@ class Evaluator:
         spec, seed = self._spec, int(json.loads(bytes(message))["seed"])
         actor = spec.actor.build(draw_seed=seed)
         actor.set_weights(weights)
+        bounds: list[tuple[str, str]] = []
+        actor.graph.report_bounds = lambda *found: bounds.append(found)
         env = stepped(spec.environment, spec.frameskip, spec.max_timesteps_per_episode)
-        environments = evaluation_environments(env, spec.episodes)
+        environments = evaluation_environments(env, spec.episodes, validate_states=spec.validate_states)
         try:
             returns, lengths = play(actor, environments, spec.episodes, seed)
         finally:
             environments.terminate()
-        return json.dumps({"returns": returns, "lengths": lengths}).encode(), b""
+        return json.dumps({"returns": returns, "lengths": lengths, "bounds": bounds}).encode(), b""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class Evaluators:
     Args:
         engine, make, count, max_restarts, folder: see `Actors`.
         timeout: seconds until an evaluation is done.
+        report: takes floats of states outside their bounds.
     """
 
     def __init__(
@@ -95,7 +101,9 @@ class Evaluators:
         max_restarts: int,
         folder: Path | None,
         timeout: float,
+        report: Report,
     ):
+        self._report = report
         self._actors = Actors(engine, make, count, max_restarts, "evaluator", folder=folder)
         self._calls = Calls(engine, self._actors, self._read, timeout, timeout)
         self._next = 0
@@ -122,7 +130,9 @@ class Evaluators:
                 if answer.value is None:
                     self._call(answer.number, answer.about)
                 else:
-                    returns, lengths = answer.value
+                    returns, lengths, bounds = answer.value
+                    for found in bounds:
+                        self._report(*found)
                     found.append((answer.about, Evaluation(returns, lengths, answer.about.timesteps)))
         return found
 
@@ -134,9 +144,9 @@ class Evaluators:
         message = json.dumps({"seed": asked.seed}).encode()
         self._calls.call(number, "evaluate", asked.weights, message, about=asked)
 
-    def _read(self, method: str, facts: bytes, body: Any) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    def _read(self, method: str, facts: bytes, body: Any) -> tuple[tuple[float, ...], tuple[int, ...], Any]:
         given = json.loads(facts)
         returns, lengths = tuple(map(float, given["returns"])), tuple(map(int, given["lengths"]))
         if not returns or len(returns) != len(lengths):
             raise InputError(f"expected as many returns as lengths, given {given}")
-        return returns, lengths
+        return returns, lengths, [(str(bound), str(message)) for bound, message in given["bounds"]]

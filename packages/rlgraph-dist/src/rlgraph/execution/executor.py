@@ -48,7 +48,7 @@ class Executor(Worker):
         engine: name of an engine, its spec, or an engine.
         actors: how many.
         num_envs: environments of each actor.
-        vectorization, validate, processes, step_timeout, max_restarts: how these are stepped together (see
+        vectorization, validate_states, processes, step_timeout, max_restarts: how these are stepped together (see
             `rlgraph.environments.make_vector_env`).
         fragment_length: steps of each environment in a fragment; None: those of a rollout, else 16.
         evaluation_actors: actors that do the evaluations, for which training does not wait unless each has two to do;
@@ -84,7 +84,7 @@ class Executor(Worker):
         actors: Count = 2,
         num_envs: Count = 8,
         vectorization: Vectorization = "auto",
-        validate: bool = False,
+        validate_states: bool = False,
         processes: Count | None = None,
         step_timeout: Seconds | None = STEP_TIMEOUT,
         max_restarts: Times = MAX_RESTARTS,
@@ -113,6 +113,7 @@ class Executor(Worker):
         else:
             agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
+        self.validate_states = validate_states
         check_learns_in_environments(agent)
         self._check(agent)
         #: Learners of the group, of which each has its share of the actors, and the number of the first of this one's.
@@ -136,7 +137,7 @@ class Executor(Worker):
             "num_envs": num_envs,
             "vectorization": vectorization,
             "options": {
-                "validate": validate,
+                "validate_states": validate_states,
                 "processes": processes,
                 "step_timeout": step_timeout,
                 "max_restarts": max_restarts,
@@ -326,10 +327,17 @@ class Executor(Worker):
         schedule.done += steps
         self.timesteps += steps
         self._count_replaced(sample)
+        self.report_bounds(sample)
         for episode_return, length in sample.episodes:
             self.episodes.record(episode_return, length)
             schedule.stop_if(self._listeners.tell("on_episode", self, episode_return, length))
         schedule.stop_if(self.episodes_of_run >= schedule.episodes)
+
+    def report_bounds(self, sample: Sample) -> None:
+        """Warn of floats of states that were outside their bounds in a sample."""
+        name = f"actor {self._first_actor + sample.origin.actor}"
+        for bound, message in sample.bounds:
+            self.agent.learner.graph.report_bounds(f"{name}: {bound}", f"{name}: {message}")
 
     def _count_replaced(self, sample: Sample) -> None:
         """Add what is new of an actor's numbers, which begin at 0 in each incarnation."""
@@ -371,7 +379,8 @@ class Executor(Worker):
             return super()._evaluate()
         if self._evaluators is None:
             actor, limit = self._actor_spec, self._limit
-            spec = EvaluatorSpec(actor, self.env_spec, self.frameskip, limit, self.evaluation_episodes)
+            episodes, validate_states = self.evaluation_episodes, self.validate_states
+            spec = EvaluatorSpec(actor, self.env_spec, self.frameskip, limit, episodes, validate_states)
             self.start_actors()
             self._evaluators = Evaluators(
                 self.engine,
@@ -380,6 +389,7 @@ class Executor(Worker):
                 self.max_actor_restarts,
                 self._log_folder,
                 self._evaluation_timeout,
+                self.agent.learner.graph.report_bounds,
             )
         self._asked_evaluations = max(self._asked_evaluations, len(self.evaluations)) + 1
         weights, seed = self.agent.learner.weights_message(), self._evaluation_seed(self._asked_evaluations)

@@ -83,4 +83,5 @@ class ImpalaExecutor(Executor):
         if limit is None or experience.memory is not None or self.agent.updates - sample.version <= limit:
             return True
         self.monitor.drop()
+        self.report_bounds(sample)
         return False

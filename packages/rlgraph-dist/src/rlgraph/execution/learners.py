@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -10,12 +11,14 @@ import tempfile
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rlgraph.core.collectives.membership import report_failure
 from rlgraph.core.collectives.place import ADDRESS, place_from_environment
+from rlgraph.environments import StateBoundsWarning
 from rlgraph.execution.host import packed, unpacked
 
 #: Bytes of the end of a learner's output that are shown.
@@ -85,9 +88,11 @@ class ProcessLauncher:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            printed = self._log(rank).read_bytes()[-_SHOWN:].decode(errors="replace").strip()
+            printed = self._log(rank).read_bytes().decode(errors="replace").strip()
+            for message in re.findall(rf"{StateBoundsWarning.__name__}: (.+)", printed):
+                warnings.warn(f"learner {rank}: {message}", StateBoundsWarning, stacklevel=1)
             if process.returncode:
-                said.append(f"learner {rank} ended with status {process.returncode}. {printed}".strip())
+                said.append(f"learner {rank} ended with status {process.returncode}. {printed[-_SHOWN:]}".strip())
         for file in self._folder.iterdir():
             file.unlink()
         self._folder.rmdir()

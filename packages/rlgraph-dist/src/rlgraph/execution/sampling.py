@@ -82,6 +82,7 @@ class Sample:
         dropped_steps: rows that are no steps since their environment was replaced.
         size: bytes of the fragment's message.
         times: seconds that the actor waited and worked since the last one.
+        bounds: floats of states outside their bounds, for `rlgraph.environments.state_bounds.ReportOnce`.
         body: reference to that message.
         fragment: the steps, where the message was read.
     """
@@ -94,6 +95,7 @@ class Sample:
     dropped_steps: int
     size: int
     times: tuple[float, float] = (0.0, 0.0)
+    bounds: list[tuple[str, str]] = field(default_factory=list)
     body: Any = None
     fragment: Fragment | None = None
 
@@ -113,6 +115,7 @@ class Sample:
                 Origin(*map(int, given["origin"])),
                 episodes=episodes,
                 times=(waited, worked),
+                bounds=[(str(bound), str(message)) for bound, message in given["bounds"]],
                 body=body,
                 **numbers,
             )
@@ -123,7 +126,7 @@ class Sample:
         """All but the fragment, for `from_facts`."""
         numbers = {name: getattr(self, name) for name in _NUMBERS}
         given = {"origin": astuple(self.origin), "episodes": self.episodes, "times": self.times, **numbers}
-        return json.dumps(given).encode()
+        return json.dumps({**given, "bounds": self.bounds}).encode()
 
     def read(self, message: Bytes, fragments: FragmentFormat) -> Sample:
         """With the fragment of its message.
@@ -173,6 +176,8 @@ class RemoteSampler(FragmentSampler):
         actor = (
             spec.actor.build(draw_seed=draws) if not spec.keeps_values else ValuingActor(spec.actor, draws)
         )
+        self._bounds: list[tuple[str, str]] = []
+        actor.graph.report_bounds = lambda *found: self._bounds.append(found)
         super().__init__(
             actor, environments, spec.length, spec.number, spec.incarnation, spec.internal_state_interval
         )
@@ -200,7 +205,9 @@ class RemoteSampler(FragmentSampler):
             self._dropped_steps,
             len(message),
             self.times.take(),
+            self._bounds,
         )
+        self._bounds = []
         return sample.facts(), message
 
     def step(self, use_exploration: bool = True) -> VectorStep:

@@ -47,11 +47,7 @@ class Preset:
     def worker_options(self) -> dict[str, Any]:
         """Arguments of `rlgraph.workers.SingleThreadedWorker`, from the section ``worker``."""
         section = self.document.get("worker") or {}
-        return {
-            "validate" if key == "validate_states" else key: value
-            for key, value in section.items()
-            if key != "type"
-        }
+        return {key: value for key, value in section.items() if key != "type"}
 
     def complete(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """A run's document with the preset's agent, and its values for the keys that `document` leaves out."""
