@@ -93,8 +93,16 @@ def test_lengths_that_differ(agent):
 @pytest.mark.parametrize(
     ("script", "options", "said"),
     [
-        ({(0, 1): {"clock": [10.5]}}, {"validate_states": True}, r"Walk, environment 0, step 1: state/clock.*10\.5"),
-        ({(1, 0): {"clock": [10.5]}}, {"validate_states": True}, r"Walk, environment 0, step 0: state/clock.*10\.5"),
+        (
+            {(0, 1): {"clock": [10.5]}},
+            {"validate_states": True},
+            r"Walk, environment 0, step 1: state/clock.*10\.5",
+        ),
+        (
+            {(1, 0): {"clock": [10.5]}},
+            {"validate_states": True},
+            r"Walk, environment 0, step 0: state/clock.*10\.5",
+        ),
         (
             {(1, 2): {"position": [0.0, np.nan]}},
             {},

@@ -20,7 +20,7 @@ from rlgraph.workers import evaluate
 class Pool:
     """Counts; environment i is terminated after 2 + i steps. One array for all steps, as in C++."""
 
-    observation_space = gymnasium.spaces.Box(-9.0, 9.0, (1,), np.float64)
+    observation_space = gymnasium.spaces.Box(-20.0, 20.0, (1,), np.float64)
     action_space = gymnasium.spaces.Discrete(2)
 
     def __init__(self, task_id, num_envs, seed=None, **options):
@@ -96,7 +96,7 @@ def test_an_evaluation_leaves_out_the_steps_that_reset(envpool):
     """Environment i plays episodes of 2 + i steps, reward 1 each; a step that resets is part of none."""
     agent = Agent.from_spec(
         {"type": "dqn", "network_spec": [{"type": "dense", "units": 2}]},
-        state_space=FloatBox(-9.0, 9.0, shape=(1,)),
+        state_space=FloatBox(-20.0, 20.0, shape=(1,)),
         action_space=IntBox(2),
         backend="numpy",
     )

@@ -105,7 +105,9 @@ def vector(request, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, kind, types.SimpleNamespace(make_gymnasium=Pool))
         yield {"env": {"type": kind, "task_id": "Leaving-v0"}, "num_envs": 2}, "Leaving-v0"
     elif kind == "native":
-        gymnasium.register("Leaving-v0", vector_entry_point=lambda num_envs: SyncVectorEnv([Leaving] * num_envs))
+        gymnasium.register(
+            "Leaving-v0", vector_entry_point=lambda num_envs: SyncVectorEnv([Leaving] * num_envs)
+        )
         yield {"env": "Leaving-v0", "num_envs": 2, "vectorization": kind}, "Leaving-v0"
         del gymnasium.registry["Leaving-v0"]
     elif kind == "sequential":
@@ -190,7 +192,11 @@ def test_what_is_named(space, state, expected):
     [
         (Leaving.observation_space, np.array([0.0, np.nan], np.float32), "nan"),
         (Leaving.observation_space, np.array([-np.inf, 0.0], np.float32), r"state\[0\] is -inf"),
-        (Leaving.observation_space, np.zeros(3, np.float32), r"expected float32 of shape \(2,\), given .*\(3,\)"),
+        (
+            Leaving.observation_space,
+            np.zeros(3, np.float32),
+            r"expected float32 of shape \(2,\), given .*\(3,\)",
+        ),
         (Leaving.observation_space, np.zeros(2, "U1"), "expected float32"),
         (gymnasium.spaces.Discrete(3), np.int64(3), r"from 0 to 2 \(inclusive\), given 3"),
         (gymnasium.spaces.Discrete(3), np.int64(-1), r"from 0 to 2 \(inclusive\), given -1"),
@@ -244,7 +250,10 @@ def test_a_run_and_its_resume(tmp_path):
     """Evaluations and checkpoints are made in it; each begins new episodes in this environment."""
     with gymnasium_id("Leaving-v0", Leaving):
         document = {
-            "agent": {**DQN, "update_spec": {"steps_before_update": 8, "update_interval": 4, "batch_size": 4}},
+            "agent": {
+                **DQN,
+                "update_spec": {"steps_before_update": 8, "update_interval": 4, "batch_size": 4},
+            },
             "environment": "Leaving-v0",
             "backend": "torch",
             "steps": 60,

@@ -135,8 +135,8 @@ class StateBounds:
                 label, exact = self._name_of(slot), f"{part.name}{[int(i) for i in place] or ''}"
                 self._report(
                     f"{label}: {part.name if part.is_shared else exact}",
-                    f"{label}, step {self._step_of(slot, added[when[row]][1])}: {exact} is {part.rows[row][place]}, "
-                    f"outside the bounds [{low}, {high}] of its Space",
+                    f"{label}, step {self._step_of(slot, added[when[row]][1])}: {exact} is {part.rows[row][place]!s}, "
+                    f"outside the bounds [{low!s}, {high!s}] of its Space",
                 )
 
 

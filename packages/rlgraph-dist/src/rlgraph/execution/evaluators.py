@@ -131,8 +131,8 @@ class Evaluators:
                     self._call(answer.number, answer.about)
                 else:
                     returns, lengths, bounds = answer.value
-                    for found in bounds:
-                        self._report(*found)
+                    for bound, message in bounds:
+                        self._report(bound, message)
                     found.append((answer.about, Evaluation(returns, lengths, answer.about.timesteps)))
         return found
 

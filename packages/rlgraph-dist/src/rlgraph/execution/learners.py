@@ -92,7 +92,9 @@ class ProcessLauncher:
             for message in re.findall(rf"{StateBoundsWarning.__name__}: (.+)", printed):
                 warnings.warn(f"learner {rank}: {message}", StateBoundsWarning, stacklevel=1)
             if process.returncode:
-                said.append(f"learner {rank} ended with status {process.returncode}. {printed[-_SHOWN:]}".strip())
+                said.append(
+                    f"learner {rank} ended with status {process.returncode}. {printed[-_SHOWN:]}".strip()
+                )
         for file in self._folder.iterdir():
             file.unlink()
         self._folder.rmdir()
