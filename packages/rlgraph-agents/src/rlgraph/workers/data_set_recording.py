@@ -104,7 +104,7 @@ def _play(
             states, *results, _ = vector.step(acted)
             actor.rewarded(results[0])
             steps.append([column[0] for column in results])
-            checks.step(vector.final_states, results[1])
+            checks.step(vector.final_states, *results[1:])
             observations.append(_first(vector.final_states))
             ended = bool(vector.finished)
         checks.begin([0], states)
