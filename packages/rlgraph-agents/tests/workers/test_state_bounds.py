@@ -75,7 +75,8 @@ def make(env, **options):
 
 
 def message(name="Leaving, environment 0", step=2, part="state[1]", value=1.5, bounds="[-1.0, 1.0]"):
-    return f"{name}, step {step}: {part} is {value}, outside the bounds {bounds} of its Space. Each bound is reported once"
+    where = f"outside the bounds {bounds} of its Space"
+    return f"{name}, step {step}: {part} is {value}, {where}. Each bound is reported once"
 
 
 class Pool(SyncVectorEnv):
