@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rlgraph.core.checkpoint.writing as writing
+from rlgraph.agents.stored_meaning import MEANING
 from rlgraph.core import CheckpointError, CheckpointWarning, InputError
 from rlgraph.core.checkpoint import Checkpoint, Manifest, write_checkpoint
 from rlgraph.testing import installed_backends
@@ -107,6 +108,7 @@ def test_counters(make_agent, make_batch, backend, tmp_path):
         "time_percentage": pytest.approx(0.4),
         "learner": {"version": 3, "steps": 10, "next_update": 12, "due": {"sync_target": 12}},
         "observer": {"environments": ["env_0", "env_1"], "streams": ANY},
+        "meaning": MEANING,
     }
 
 

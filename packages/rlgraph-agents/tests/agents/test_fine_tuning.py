@@ -73,8 +73,8 @@ def test_statistics_go_on(stored):
     options = {"normalize_states": True, "scale_rewards": True}
     other = make("ppo", **options)
     totals = {
-        "states/": {"count": 9, "mean": [1.0, 2.0, 3.0], "variance": [4.0, 4.0, 4.0]},
-        "returns": {"count": 9, "mean": 0.0, "variance": 16.0},
+        "states/": {"count": 9, "mean": [1.0, 2.0, 3.0], "variance": [4.0, 4.0, 4.0], "epsilon": 0.0},
+        "returns": {"count": 9, "mean": 0.0, "variance": 16.0, "epsilon": 0.0},
     }
     other.learner.statistics.set_counters(totals)
     other, path = stored(other)

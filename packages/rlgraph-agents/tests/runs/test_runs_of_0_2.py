@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
+from rlgraph.agents.ppo import PPO
+from rlgraph.agents.sac import SAC
+from rlgraph.core import CheckpointError
+from rlgraph.spaces import FloatBox, IntBox
 
+STATES, MOVES = FloatBox(shape=(3,)), FloatBox(-2.0, 2.0, shape=(2,))
 RUNS = Path(__file__).parent / "fixtures" / "v0_2"
 
 
@@ -37,6 +42,49 @@ def test_far_actions_are_learned_from_as_they_were(far):
         "next_states": states,
     }
     assert np.isfinite(agent.update(records)["loss"])
+
+
+def test_far_actions_are_not_taken_over_by_critics_that_see_them_scaled(far):
+    """Also where a plug-in of 0.2 has no option for it; and a policy may be taken over."""
+    kind, checkpoint = (
+        json.loads((far / "config.json").read_text())["run"]["agent"]["type"],
+        far / "checkpoints" / "last",
+    )
+    layers = [{"type": "dense", "units": 4, "activation": "tanh"}]
+    spec = {"type": kind, "network_spec": layers, "memory_spec": {"capacity": 64}}
+    spec |= {"state_space": FloatBox(-2.0, 2.0, shape=(3,)), "backend": "torch"}
+    bounds = FloatBox(1000.0, 1001.0, shape=(2,))
+    agent = Agent.from_spec({**spec, "action_space": bounds})
+    for load in (agent.load_model, agent.load_weights):
+        with pytest.raises(
+            CheckpointError, match=f"{kind}/critic-[01].* saw actions as the environment takes"
+        ):
+            load(checkpoint)
+    agent.load_weights(checkpoint, only=f"{kind}/policy")
+    Agent.from_spec({**spec, "action_space": bounds, "scale_actions": False}).load_model(checkpoint)
+    # With bounds of -1..1 nothing differs.
+    Agent.from_spec({**spec, "action_space": FloatBox(-1.0, 1.0, shape=(2,))}).load_model(checkpoint)
+
+
+@pytest.mark.parametrize("rewards", ["icm", {"type": "icm", "beta": 0.5}, "rnd", None])
+def test_intrinsic_rewards_of_0_2(rewards):
+    meant = PPO.as_it_meant({"type": "ppo", "intrinsic_reward": rewards}, 1)["intrinsic_reward"]
+    if rewards is None:
+        assert meant is None
+        return
+    given = {"type": rewards} if isinstance(rewards, str) else rewards
+    scaled = {"scale_actions": False} if given["type"] == "icm" else {}
+    assert meant == {**given, "epsilon": 1e-8, **scaled}
+    Agent.from_spec("ppo", state_space=STATES, action_space=MOVES, intrinsic_reward=meant, backend="numpy")
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_critics_of_categories(older):
+    """Up to 0.2 they had the layers of the policy, whatever `value_network_spec` said."""
+    spec = {"type": "sac", "network_spec": [3], "value_network_spec": [5]}
+    spec = {**spec, **SAC.as_it_meant(spec, 1)} if older else spec
+    agent = Agent.from_spec({**spec, "state_space": STATES, "action_space": IntBox(2), "backend": "numpy"})
+    assert agent.get_weights()["sac/critic-0/network/dense-0/biases"].shape == (3 if older else 5,)
 
 
 def test_normalized_states_keep_their_smallest_deviation():

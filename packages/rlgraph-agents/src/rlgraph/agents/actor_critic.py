@@ -48,6 +48,16 @@ class ActorCritic(Algorithm):
         "weight_entropy": {"low": 1e-6, "high": 0.1, "log": True},
     }
 
+    @classmethod
+    def as_it_meant(cls, options: Mapping[str, Any], meaning: int) -> Mapping[str, Any]:
+        """Up to version 0.2 curiosity saw actions as the environment takes them, and variances had an epsilon."""
+        rewards = options.get("intrinsic_reward")
+        if rewards is None:
+            return options
+        rewards = {"type": rewards} if isinstance(rewards, str) else rewards
+        older = {"epsilon": 1e-8, **({"scale_actions": False} if rewards.get("type") == "icm" else {})}
+        return {**options, "intrinsic_reward": {**rewards, **older}}
+
     def __init__(
         self,
         state_space: Space,

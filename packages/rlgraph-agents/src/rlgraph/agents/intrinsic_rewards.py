@@ -39,6 +39,7 @@ class IntrinsicRewards(Component):
         discount: discount factor of the intrinsic rewards.
         episodic: whether intrinsic returns end with the episode; False: they continue in the next one.
         proportion: the share of each minibatch that the module learns from, above 0, up to 1.
+        epsilon: added to the variance of returns, at least 0.
         scope: name among its siblings.
 
     Raises:
@@ -60,6 +61,7 @@ class IntrinsicRewards(Component):
         discount: float,
         episodic: bool,
         proportion: float,
+        epsilon: float,
         scope: str,
         module: Any,
     ):
@@ -70,7 +72,7 @@ class IntrinsicRewards(Component):
         self.module, self.gae_lambda = module, gae_lambda
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount) if episodic else None
         self.value_function = ValueFunction(network_spec)
-        self.scaling = ReturnScaling(discount)
+        self.scaling = ReturnScaling(discount, epsilon)
         self.optimizer = optimizer
         parts = (module, self.value_function, self.scaling, self.gae, self.optimizer)
         super().__init__(*filter(None, parts), scope=scope)
@@ -188,6 +190,7 @@ class RND(IntrinsicRewards):
         network_spec: layers of target, predictor and value function; default: those of the agent's value function.
         num_features: the length of the features that are predicted; 512 in the paper.
         optimizer_spec: of predictor and value function; default: the agent's.
+        epsilon: added to the variances of states and returns, at least 0; 1e-8 up to version 0.2.
         scope: name among its siblings.
 
     Raises:
@@ -207,13 +210,16 @@ class RND(IntrinsicRewards):
         network_spec: NetworkSpec = None,
         num_features: int = 64,
         optimizer_spec: ComponentSpec = None,
+        epsilon: float = 0.0,
         scope: str = "intrinsic-reward",
     ):
         network = _network(agents_network if network_spec is None else network_spec, scope)
         optimizer = _optimizer(agents_optimizer if optimizer_spec is None else optimizer_spec, scope)
-        module = RandomNetworkDistillation(network(), num_features, optimizer_spec=optimizer(), scope="rnd")
+        module = RandomNetworkDistillation(
+            network(), num_features, optimizer_spec=optimizer(), epsilon=epsilon, scope="rnd"
+        )
         super().__init__(
-            network(), gae_lambda, optimizer(), weight, discount, episodic, proportion, scope, module
+            network(), gae_lambda, optimizer(), weight, discount, episodic, proportion, epsilon, scope, module
         )
 
     def rewards_of(self, records: Any) -> tuple[Any, dict[str, Any]]:
@@ -240,6 +246,8 @@ class ICM(IntrinsicRewards):
         hidden_spec: hidden layers of the inverse and the forward model; 256 units with ReLU in the paper.
         beta: weight of the forward model's loss, in [0, 1]; the inverse model's is 1 - beta.
         optimizer_spec: of module and value function; default: the agent's.
+        scale_actions: False: actions are not scaled from their bounds to -1..1, see `IntrinsicCuriosityModule`.
+        epsilon: added to the variance of returns, at least 0; 1e-8 up to version 0.2.
         scope: name among its siblings.
 
     Raises:
@@ -262,6 +270,8 @@ class ICM(IntrinsicRewards):
         hidden_spec: NetworkSpec = (64,),
         beta: float = 0.2,
         optimizer_spec: ComponentSpec = None,
+        scale_actions: bool = True,
+        epsilon: float = 0.0,
         scope: str = "intrinsic-reward",
     ):
         network = _network(agents_network if network_spec is None else network_spec, scope)
@@ -275,10 +285,11 @@ class ICM(IntrinsicRewards):
             beta,
             eta=1.0,  # the scaling of rewards makes up for any factor
             optimizer_spec=optimizer(),
+            scale_actions=scale_actions,
             scope="icm",
         )
         super().__init__(
-            network(), gae_lambda, optimizer(), weight, discount, episodic, proportion, scope, module
+            network(), gae_lambda, optimizer(), weight, discount, episodic, proportion, epsilon, scope, module
         )
 
     def rewards_of(self, records: Any) -> tuple[Any, dict[str, Any]]:

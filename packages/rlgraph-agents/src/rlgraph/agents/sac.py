@@ -36,7 +36,8 @@ class SAC(OffPolicyActorCritic):
         random_before_update: whether actions are uniformly random until the first update, as in the paper.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
         scale_actions: whether critics see actions scaled from their bounds to -1..1, and densities and entropies are
-            of scaled ones; False: as the environment takes them, which learns only with bounds near these.
+            of scaled ones; False, as in version 0.2: as the environment takes them, which learns only with bounds near
+            these; and critics of categories have the layers of the policy.
     """
 
     metrics: Mapping[str, Metric] = {
@@ -71,7 +72,7 @@ class SAC(OffPolicyActorCritic):
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
-        new = partial(QPolicy, value_layers, action_space) if discrete else None
+        new = partial(QPolicy, value_layers if scale_actions else layers, action_space) if discrete else None
         self.scale_actions = check_flag(scale_actions, "scale_actions")
         self.make_critics(state_space, value_layers, tau, new=new)
         self.log_half_ranges = log_half_ranges(action_space) if scale_actions else 0.0

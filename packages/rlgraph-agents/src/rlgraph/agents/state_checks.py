@@ -73,9 +73,8 @@ class StateChecks:
         self._check(reached)
         if self._masked is not None:
             # Nobody acts in the last state of an episode, which a vector class may show until it resets.
-            self._check_masks(
-                reached, terminals if self._at_truncations else terminals | truncations, truncations
-            )
+            exempt = terminals if self._at_truncations else terminals | truncations
+            self._check_masks(reached, exempt, truncations)
 
     def begin(self, slots: Any, states: Any = None) -> None:
         """Episodes begin in `slots`; check the raw states [N, ...] to act on, if these are not those of `step`.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from rlgraph.components.common.action_scaling import ActionScaling
+from rlgraph.core import CheckpointError
 
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
@@ -17,6 +20,34 @@ MEANING = 2
 def meaning_of(stored: Mapping[str, Any]) -> int:
     """The meaning of an agent in what is stored beside it: a ``config.json`` or the facts of a checkpoint."""
     return int(stored.get(MEANING_KEY, 1))
+
+
+def check_scaled_actions(
+    agent: Agent, facts: Mapping[str, Any], source: object, names: Sequence[str] | None = None
+) -> None:
+    """Check that networks that see scaled actions do not get variables of some that saw them unscaled.
+
+    Args:
+        agent: that takes over variables.
+        facts: of a checkpoint.
+        source: where it is.
+        names: of the variables; None: all.
+
+    Raises:
+        CheckpointError: they would.
+    """
+    if meaning_of(facts) >= MEANING:
+        return
+    parts = agent.executor.built.graph.components.items()
+    scaling = [path for path, part in parts if isinstance(part, ActionScaling) and part.changes_actions]
+    networks = tuple(f"{path.rsplit('/', 2)[0]}/" for path in scaling)
+    if networks and (names is None or any(name.startswith(networks) for name in names)):
+        raise CheckpointError(
+            f"{source} is of version 0.2 or older: there {networks[0]}... saw actions as the environment takes them, "
+            "here it sees them scaled to -1..1. To train on as before, use Agent.load or give the agent "
+            "scale_actions=False (a class of yours sets it before make_critics). Or take over the policy alone: "
+            "load_weights(only=...)"
+        )
 
 
 def as_it_meant(base: type[Agent], spec: Any, meaning: int) -> Any:

@@ -60,3 +60,10 @@ def test_mistakes():
     many = np.zeros((1, 4097), np.float32)
     with pytest.raises(InputError, match="expected at most 4096 columns, given 4097"):
         test.test(("scale", [many, many]))
+
+
+@pytest.mark.parametrize(("epsilon", "deviation"), [(0.0, 1.0), (1e-8, 0.1)])
+def test_small_rewards_get_a_deviation_of_1_unless_epsilon_is_as_small(epsilon, deviation, backend):
+    test = ComponentTest(ReturnScaling(0.0, epsilon), SPACES, backend=backend)
+    rewards = (1e-5 * RNG.standard_normal((500, 2))).astype(np.float32)
+    assert test.test("scale", rewards, np.ones_like(rewards)).std() == pytest.approx(deviation, rel=0.05)

@@ -246,3 +246,26 @@ def test_integers_that_begin_anywhere(space, first, categories, backend):
     expected = ByHand(test).forward_error(X, one_hot, NEXT)
     test.test(("get_intrinsic_rewards", [X, actions, NEXT]), expected_outputs=expected, decimals=4)
     assert space.with_batch_rank().contains(test.test(("predict_actions", [X, NEXT])))
+
+
+@pytest.mark.parametrize("far", [FloatBox(1000.0, 1001.0, shape=(2,)), FloatBox([-0.01, -9.0], [0.01, 99.0])])
+def test_float_actions_are_scaled_to_minus_1_to_1(far, backend):
+    """What is predicted, and how well, does not depend on the bounds; predictions are in those of the environment."""
+    unit = FloatBox(-1.0, 1.0, shape=(2,))
+    share = np.random.default_rng(0).uniform(0.1, 0.9, (5, 2))
+    low, high = (np.asarray(bound, np.float64) for bound in (far.low, far.high))
+    found = []
+    for space, actions in ((unit, 2.0 * share - 1.0), (far, low + share * (high - low))):
+        component = IntrinsicCuriosityModule(action_space=space, **SMALL)
+        spaces = {"states": STATES, "actions": space.with_batch_rank(), "next_states": STATES}
+        execution = {"dtype": "float64"}
+        test = ComponentTest(component, spaces, backend=backend, seed=1, execution_spec=execution)
+        losses, rewards, predicted = (
+            test.test("get_loss", X, actions, NEXT),
+            test.test("get_intrinsic_rewards", X, actions, NEXT),
+            test.test("predict_actions", X, NEXT),
+        )
+        found.append((losses["loss"], losses["inverse_loss"], rewards, predicted))
+    for one, other in zip(found[0][:3], found[1][:3], strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-7)
+    np.testing.assert_allclose(found[1][3], low + (found[0][3] + 1.0) / 2.0 * (high - low), rtol=1e-7)

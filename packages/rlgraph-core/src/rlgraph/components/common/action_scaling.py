@@ -16,18 +16,20 @@ class ActionScaling(Component):
     """Maps floats from their bounds to -1..1, element by element, and back; all other actions pass unchanged.
 
     A network that takes actions as inputs learns as fast for bounds 1000..1001 as for -1..1. Elements without both
-    bounds, parts that are no floats, and floats with the bounds -1..1 do not change at all. The bounds are those of the
-    action Space of the build; without one no action changes.
+    bounds, parts that are no floats, and floats with the bounds -1..1 do not change at all.
 
     Args:
+        action_space: of one action; default: that of the build, without which no action changes.
         scope: name among its siblings.
     """
 
-    def __init__(self, scope: str = "action-scaling", **kwargs: Any):
+    def __init__(self, action_space: Space | None = None, scope: str = "action-scaling", **kwargs: Any):
+        self.action_space = action_space
         super().__init__(scope=scope, **kwargs)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         given = input_spaces["actions"].flatten()
+        action_space = self.action_space or action_space
         self.middle: dict[str, Any] = {}
         self.half: dict[str, Any] = {}
         for path, box in {} if action_space is None else action_space.flatten().items():
@@ -44,6 +46,11 @@ class ActionScaling(Component):
             return float(values.flat[0])
         name = f"{name}-{path.replace('/', '-')}" if path else name
         return self.get_variable(name, FloatBox(shape=values.shape), initializer=values, trainable=False)
+
+    @property
+    def changes_actions(self) -> bool:
+        """Whether some element has other bounds than -1..1."""
+        return bool(self.middle or self.half)
 
     @rlgraph_api
     def scale(self, actions: Any) -> Any:

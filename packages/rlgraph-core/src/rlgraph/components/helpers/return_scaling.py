@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.common.running_moments import merge_rows
+from rlgraph.components.common.running_moments import deviation_of, merge_rows
 from rlgraph.components.helpers.trajectory_checks import check_same_ranks, check_steps
 from rlgraph.core import Component, InputError, graph_fn, rlgraph_api
 from rlgraph.core.functional.weighting import without_garbage
@@ -16,7 +16,6 @@ from rlgraph.spaces import FloatBox, IntBox, Space, SpaceError
 
 #: Columns of a rollout at most: each has a discounted sum that continues in the next rollout.
 MAX_COLUMNS = 4096
-EPSILON = 1e-8
 
 
 class ReturnScaling(Component):
@@ -28,6 +27,7 @@ class ReturnScaling(Component):
 
     Args:
         discount: discount factor of the sums, in [0, 1].
+        epsilon: added to the variance, at least 0; 1e-8 up to version 0.2.
         scope: name among its siblings.
 
     Raises:
@@ -38,7 +38,10 @@ class ReturnScaling(Component):
 
     ranks_may_differ = False
 
-    def __init__(self, discount: float = 0.99, scope: str = "return-scaling", **kwargs: Any):
+    def __init__(
+        self, discount: float = 0.99, epsilon: float = 0.0, scope: str = "return-scaling", **kwargs: Any
+    ):
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         super().__init__(scope=scope, **kwargs)
 
@@ -77,8 +80,7 @@ class ReturnScaling(Component):
             sums[:] = np.where(valid[step], self.discount * sums + row, sums)
             seen[step] = sums
         merge_rows(self.count, self.mean, self.variance, seen[valid])
-        deviation: np.ndarray = np.sqrt(self.variance + EPSILON)
-        return deviation
+        return deviation_of(self.mean, self.variance, self.epsilon)
 
     @graph_fn
     def _divided(self, ops: Any, rewards: Any, weights: Any, deviation: Any) -> Any:

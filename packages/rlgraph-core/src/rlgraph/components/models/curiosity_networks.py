@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.action_scaling import ActionScaling, scaled_space
 from rlgraph.components.common.action_spaces import check_actions
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
@@ -33,18 +34,20 @@ class CuriosityNetworks(Component):
         forward_spec: Any,
         distributions_spec: Mapping[str, Any],
         where: str,
+        scale_actions: bool = True,
         scope: str = "networks",
     ):
         self.action_space = action_space
+        self.scaling = ActionScaling(action_space) if scale_actions else None
         self.encoder = NeuralNetwork.from_spec(encoder_spec, path=f"{where}.encoder_spec", scope="encoder")
         self.features = Dense(num_features, scope="features")
         inverse = NeuralNetwork.from_spec(inverse_spec, path=f"{where}.inverse_spec")
-        self.inverse = SupervisedPredictor(inverse, action_space, distributions_spec, scope="inverse")
+        predicted = scaled_space(action_space) if scale_actions else action_space
+        self.inverse = SupervisedPredictor(inverse, predicted, distributions_spec, scope="inverse")
         self.forward = NeuralNetwork.from_spec(forward_spec, path=f"{where}.forward_spec", scope="forward")
         self.prediction = Dense(num_features, scope="prediction")
-        super().__init__(
-            self.encoder, self.features, self.inverse, self.forward, self.prediction, scope=scope
-        )
+        parts = (self.encoder, self.features, self.inverse, self.forward, self.prediction, self.scaling)
+        super().__init__(*filter(None, parts), scope=scope)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         if "actions" not in input_spaces:
@@ -65,17 +68,28 @@ class CuriosityNetworks(Component):
         return self.inverse.get_distribution_parameters(both)
 
     @rlgraph_api
+    def predict_actions(self, states: Any, next_states: Any) -> Any:
+        """The most likely actions."""
+        found = self.inverse.distribution.sample_deterministic(
+            self.get_action_parameters(states, next_states)
+        )
+        return found if self.scaling is None else self.scaling.restore(found)
+
+    @rlgraph_api
     def get_inverse_error(self, states: Any, actions: Any, next_states: Any) -> Any:
-        """Minus the log-likelihood of the actions ``[B]``."""
+        """Minus the log-likelihood of the actions ``[B]``, of scaled ones if they are."""
         parameters = self.get_action_parameters(states, next_states)
-        return self._negative(self.inverse.distribution.log_prob(parameters, actions))
+        return self._negative(self.inverse.distribution.log_prob(parameters, self._scaled(actions)))
 
     @rlgraph_api
     def get_forward_error(self, states: Any, actions: Any, next_states: Any) -> Any:
         """``1/2 |prediction - features of next_states|^2``, ``[B]``."""
-        known = self._with_actions(self.get_features(states), actions)
+        known = self._with_actions(self.get_features(states), self._scaled(actions))
         predictions = self.prediction.call(self.forward.call(known))
         return self._error(predictions, self.get_features(next_states))
+
+    def _scaled(self, actions: Any) -> Any:
+        return actions if self.scaling is None else self.scaling.scale(actions)
 
     @graph_fn
     def _pair(self, ops: Any, features: Any, next_features: Any) -> Any:

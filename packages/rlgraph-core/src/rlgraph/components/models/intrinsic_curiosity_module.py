@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.action_spaces import action_space_of
-from rlgraph.components.common.argument_checks import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_flag, check_number, check_whole
 from rlgraph.components.models.curiosity_networks import CuriosityNetworks
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import Component, graph_fn, rlgraph_api
@@ -38,6 +38,8 @@ class IntrinsicCuriosityModule(Component):
         distributions_spec: the distributions of actions (see `choose_adapter`). The default for bounded actions is the
             normal distribution, since actions may equal their bounds.
         optimizer_spec: the optimizer of all three networks.
+        scale_actions: False: the networks see and predict actions as the environment takes them, instead of scaled from
+            their bounds to -1..1 (see `ActionScaling`).
         scope: name among its siblings.
 
     Raises:
@@ -56,6 +58,7 @@ class IntrinsicCuriosityModule(Component):
         eta: float = 0.01,
         distributions_spec: Mapping[str, Any] | None = None,
         optimizer_spec: ComponentSpec = "adam",
+        scale_actions: bool = True,
         scope: str = "intrinsic-curiosity-module",
         **kwargs: Any,
     ):
@@ -73,6 +76,7 @@ class IntrinsicCuriosityModule(Component):
             forward_spec,
             {**AT_THEIR_BOUNDS, **(distributions_spec or {})},
             where=scope,
+            scale_actions=check_flag(scale_actions, f"{scope}.scale_actions"),
         )
         self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
         super().__init__(self.networks, self.optimizer, scope=scope, **kwargs)
@@ -85,8 +89,7 @@ class IntrinsicCuriosityModule(Component):
     @rlgraph_api
     def predict_actions(self, states: Any, next_states: Any) -> Any:
         """The most likely actions ``[B, ...]`` that led from ``states [B, ...]`` to ``next_states [B, ...]``."""
-        parameters = self.networks.get_action_parameters(states, next_states)
-        return self.networks.inverse.distribution.sample_deterministic(parameters)
+        return self.networks.predict_actions(states, next_states)
 
     @rlgraph_api
     def get_intrinsic_rewards(self, states: Any, actions: Any, next_states: Any) -> Any:

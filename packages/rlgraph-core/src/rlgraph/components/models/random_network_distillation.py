@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.common.normalizer import float_parts
-from rlgraph.components.common.running_moments import merge_rows
+from rlgraph.components.common.running_moments import deviation_of, merge_rows
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.optimizers.optimizer import Optimizer
@@ -20,8 +20,6 @@ from rlgraph.core.functional.weighting import weighted_mean
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
 from rlgraph.spaces.errors import mismatch
-
-EPSILON = 1e-8
 
 
 class RandomNetworkDistillation(Component):
@@ -37,6 +35,7 @@ class RandomNetworkDistillation(Component):
         num_features: the length of the features; 512 in the paper.
         limit: the largest size of a standardized number, above 0.
         optimizer_spec: the optimizer of the predictor.
+        epsilon: added to the variance of states, at least 0; 1e-8 up to version 0.2.
         scope: name among its siblings.
 
     Raises:
@@ -50,9 +49,11 @@ class RandomNetworkDistillation(Component):
         num_features: int = 64,
         limit: float = 5.0,
         optimizer_spec: ComponentSpec = "adam",
+        epsilon: float = 0.0,
         scope: str = "random-network-distillation",
         **kwargs: Any,
     ):
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         check_whole(num_features, f"{scope}.num_features", least=1)
         self.limit = check_number(limit, f"{scope}.limit", above=0)
         network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
@@ -150,7 +151,7 @@ class RandomNetworkDistillation(Component):
         count, mean, variance = self.count[key], self.mean[key], self.variance[key]
         rows = states.reshape(-1, *mean.shape) if weights is None else states[weights.astype(bool)]
         merge_rows(count, mean, variance, rows.astype(mean.dtype))
-        return mean, np.sqrt(variance + EPSILON)
+        return mean, deviation_of(mean, variance, self.epsilon)
 
     @graph_fn(flatten_ops={"states", "mean", "deviation"}, split_ops=True, add_auto_key_as_first_param=True)
     def _standardized(self, ops: Any, key: str, states: Any, mean: Any, deviation: Any) -> Any:
