@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.core import CapabilityError, SpecError
+from rlgraph.core import CapabilityError, CheckpointError, SpecError, allow_imports
 from rlgraph.spaces import FloatBox, IntBox
 
 
@@ -90,3 +90,56 @@ def test_a_keras_model_likewise():
         SpecError, match="given the Keras layer Sequential.*from rlgraph.tf import ModuleComponent"
     ):
         Agent.from_spec(spec, state_space=FloatBox(shape=(4,)), action_space=IntBox(2), backend="numpy")
+
+
+TORCH_LAYER = """
+from torch import nn
+from rlgraph.torch import ModuleComponent
+
+class OwnLayer(ModuleComponent):
+    def __init__(self, units: int = 6, scope: str = "own", **kwargs):
+        super().__init__(nn.Sequential(nn.Linear(4, units), nn.Tanh()), scope=scope, **kwargs)
+"""
+KERAS_LAYER = """
+import keras
+from rlgraph.tf import ModuleComponent
+
+class OwnLayer(ModuleComponent):
+    def __init__(self, units: int = 6, scope: str = "own", **kwargs):
+        super().__init__(keras.layers.Dense(units, activation="tanh"), scope=scope, **kwargs)
+"""
+
+
+def test_a_class_around_a_module_is_stored_and_loaded(backend, execution, tmp_path, monkeypatch):
+    """By its import path: a checkpoint and a run folder have the name alone, and nothing is imported unasked."""
+    name = f"own_{backend}_layer"
+    (tmp_path / f"{name}.py").write_text({"torch": TORCH_LAYER, "tf": KERAS_LAYER}[backend])
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = {"type": "ppo", "rollout_length": 8, "network_spec": [{"type": f"{name}.OwnLayer", "units": 5}, 4]}
+    spec["execution_spec"] = execution(backend)
+    agent = Agent.from_spec(spec, env="CartPole-v1", backend=backend, seed=3)
+    run, stored = tmp_path / "run", tmp_path / "stored"
+    with allow_imports(name):
+        agent.learn(8, folder=run)
+        agent.store_model(stored)
+    states = np.random.default_rng(0).normal(size=(7, 4)).astype(np.float32)
+    for place in (run, stored):
+        with pytest.raises(SpecError, match=f"Importing runs the code of '{name}'"):
+            Agent.load(place)
+        with allow_imports(name):
+            again = Agent.load(place)
+        np.testing.assert_array_equal(again.get_actions(states, False), agent.get_actions(states, False))
+        for key, value in agent.get_weights().items():
+            np.testing.assert_array_equal(again.get_weights()[key], value, err_msg=key)
+
+
+def test_the_messages_show_the_way(tmp_path):
+    """A module that is an object: what is stored cannot say how to make it."""
+    dqn = agent()
+    way = r'give a class by its import path, \{"type": "my_module.MyLayer"\}.*subclass of ModuleComponent'
+    what = r"folder: network_spec\[0\] is a ModuleComponent, and the agent has no JSON form"
+    with pytest.raises(SpecError, match=f"{what}.*{way}.*leave out folder="):
+        dqn.learn(8, env="CartPole-v1", folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(CheckpointError, match=f"call its load_model.*{way}"):
+        Agent.load(dqn.store_model(tmp_path / "stored"))

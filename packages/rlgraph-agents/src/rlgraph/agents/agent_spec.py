@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 SPACES = ("state_space", "action_space")
 """The arguments of an agent's constructor that may be given by position."""
+#: How an own class, or one around a module of a framework, is part of a spec without being an object.
+BY_PATH = (
+    'give a class by its import path, {"type": "my_module.MyLayer"}, with rlgraph.core.allow_imports("my_module"); a '
+    "module of PyTorch or Keras becomes a class as a subclass of ModuleComponent that makes it"
+)
 
 
 class AgentMeta(type):
@@ -160,7 +165,7 @@ def _spaces(
 
 
 def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The spec that a checkpoint keeps; None if an argument has no JSON form, such as a component.
+    """The spec that a checkpoint keeps; None if an argument has no JSON form, such as a component (`first_object`).
 
     Backend, seed and choices are not in it: a checkpoint's manifest has them. An environment that is an object is left
     out.
@@ -169,6 +174,28 @@ def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | No
         kind: class of the agent.
         arguments: of its constructor, by name.
     """
+    spec = _as_data(kind, arguments)
+    return spec if is_json(spec) else None
+
+
+def first_object(kind: type, arguments: Mapping[str, Any]) -> str:
+    """Which argument has no JSON form, for a message; arguments as of `stored_spec`."""
+
+    def found(value: Any, path: str) -> str:
+        if isinstance(value, Mapping):
+            inner = {f"{path}.{key}": item for key, item in value.items()}
+        elif isinstance(value, list | tuple):
+            inner = {f"{path}[{i}]": item for i, item in enumerate(value)}
+        else:
+            is_class = isinstance(value, type)
+            return f"{path} is {'the class' if is_class else 'a'} {(value if is_class else type(value)).__name__}"
+        return next((found(item, where) for where, item in inner.items() if not is_json(item)), path)
+
+    spec = _as_data(kind, arguments)
+    return next(found(value, name) for name, value in spec.items() if not is_json(value))
+
+
+def _as_data(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
     spec: dict[str, Any] = {"type": _name_of(kind)}
     for name, value in arguments.items():
         if isinstance(value, Space):
@@ -179,7 +206,7 @@ def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | No
             value = {key: item for key, item in value.items() if key not in ("seed", "choices")} or None
         if name not in ("backend", "seed") and value is not None and (name != "env" or is_json(value)):
             spec[name] = value
-    return spec if is_json(spec) else None
+    return spec
 
 
 def _name_of(kind: type) -> str:

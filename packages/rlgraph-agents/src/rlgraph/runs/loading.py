@@ -10,6 +10,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_checkpoint import AGENT
+from rlgraph.agents.agent_spec import BY_PATH
 from rlgraph.agents.stored_meaning import as_it_meant, meaning_of
 from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
@@ -122,7 +123,8 @@ def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
     if not isinstance(spec, dict):
         raise CheckpointError(
             f"{source} does not know its agent's spec: an older version wrote it, or an argument of the agent has no "
-            "JSON form or is too large for a document; make the agent as it was made, and call its load_model"
+            "JSON form or is too large for a document; make the agent as it was made, and call its load_model. So that "
+            f"another one can be loaded, {BY_PATH}"
         )
     check_limits(spec, AGENT)
     return source, manifest, as_it_meant(Agent, spec, meaning_of(manifest.facts))

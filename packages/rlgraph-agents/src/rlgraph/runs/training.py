@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.agent_spec import stored_spec
+from rlgraph.agents.agent_spec import BY_PATH, first_object, stored_spec
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_clusters, allow_network, data_specs
 from rlgraph.core.specs.connections import texts_in
@@ -115,10 +115,12 @@ def record(
     """
     spec = stored_spec(type(agent), agent._arguments)
     if spec is None or not is_json(environment):
-        what = "the agent" if spec is None else f"the environment {environment!r}"
+        what, way = f"the environment {environment!r}", "give names and mappings instead of objects"
+        if spec is None:
+            what = f"{first_object(type(agent), agent._arguments)}, and the agent"
+            way = f"{way} ({BY_PATH})"
         raise SpecError(
-            f"{what} has no JSON form, which the run's document needs: give names and mappings instead of objects, or "
-            "leave out folder=",
+            f"{what} has no JSON form, which the run's document needs: {way}, or leave out folder=",
             path="folder",
         )
     # The environment gives the Spaces.
