@@ -42,6 +42,7 @@ class A2C(ActorCritic):
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations = records["observations"]
         computed, metrics = self.evaluated(records)
+        metrics |= self.explained(computed, records)
         losses = self.loss.loss(
             self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
             computed["values"],

@@ -35,6 +35,7 @@ class ActorCritic(Algorithm):
 
     experience = Rollouts.of("discount")
     values_next_actions = False
+    loss: Any
     metrics: Mapping[str, Metric] = usual(
         "policy_loss", "value_loss", "entropy", "explained_variance", "gradient_norm"
     )
@@ -105,9 +106,16 @@ class ActorCritic(Algorithm):
             fields["policy_advantages"] = self._sum(advantages, fields.pop("intrinsic_advantages"))
         return fields, metrics
 
+    def explained(self, computed: Mapping[str, Any], records: Any) -> dict[str, Any]:
+        """``{"explained_variance": []}`` of what `evaluated` returned, for use in `update`."""
+        values = computed["values"]
+        returns = self._sum(values, computed["advantages"])
+        explained = self.loss.get_explained_variance(values, returns, records["weights"])
+        return {"explained_variance": explained}
+
     @graph_fn
-    def _sum(self, ops: Any, advantages: Any, intrinsic: Any) -> Any:
-        return advantages + intrinsic
+    def _sum(self, ops: Any, a: Any, b: Any) -> Any:
+        return a + b
 
     def descend(self, losses: Any, records: Any, time_percentage: Any) -> dict[str, Any]:
         """One step of the optimizer on ``losses["loss"]`` []; returns the losses, for use in API methods.
@@ -118,6 +126,6 @@ class ActorCritic(Algorithm):
             time_percentage: how much of training is done, [].
         """
         variables = self.trainable_variables(self.policy, self.value_function)
-        self.optimizer.step(variables, losses["loss"], time_percentage)
-        numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
+        norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
+        numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"} | norm
         return numbers if self.intrinsic is None else numbers | self.intrinsic.step(records, time_percentage)

@@ -58,8 +58,8 @@ class BehaviourCloning(Algorithm):
         observations = records["observations"]
         likelihood = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
         losses = self.loss.loss(likelihood)
-        self.optimizer.step(self.policy.variables(trainable_only=True), losses["loss"], time_percentage)
-        return losses
+        variables = self.policy.variables(trainable_only=True)
+        return {**losses, **self.optimizer.measured_step(variables, losses["loss"], time_percentage)}
 
 
 class BehaviourCloningAgent(Agent):

@@ -85,21 +85,26 @@ class IMPALA(Algorithm):
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations = records["observations"]
         values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
-        losses = self.loss.loss(
+        given = (
             self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
             records["remembered"]["log_likelihood"],
             values["state_values"],
             values["next_state_values"],
             records["rewards"],
             records["terminals"],
+        )
+        entropy, ends, weights = (
             self.policy.get_entropy(observations)["entropy"],
             records["ends"],
-            time_percentage,
-            weights=records["weights"],
+            records["weights"],
         )
+        losses = self.loss.loss(*given, entropy, ends, time_percentage, weights=weights)
+        targets = self.loss.get_value_targets(*given, ends, weights)
+        explained = self.loss.get_explained_variance(values["state_values"], targets, weights)
         variables = self.trainable_variables(self.policy, self.value_function)
-        self.optimizer.step(variables, losses["loss"], time_percentage)
-        return {name: loss for name, loss in losses.items() if name != "loss_per_item"}
+        norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
+        numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
+        return {**numbers, **norm, "explained_variance": explained}
 
 
 class IMPALAAgent(Agent):

@@ -33,8 +33,11 @@ class IQL(OffPolicyActorCritic):
             them, which learns only with bounds near these.
     """
 
-    metrics: Mapping[str, Metric] = {**OffPolicyActorCritic.metrics, **usual("value_loss")}
     values_next_actions = False
+    metrics: Mapping[str, Metric] = {
+        **OffPolicyActorCritic.metrics,
+        **usual("value_loss", "value_gradient_norm"),
+    }
     live_metrics = ("critic_loss", "actor_loss")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,
@@ -80,12 +83,12 @@ class IQL(OffPolicyActorCritic):
             *(records[name] for name in ("rewards", "terminals", "discounts")),
             weights=importance_weights,
         )
-        self.step("critic", self.critics, losses["critic_loss"], time_percentage)
-        self.step("value", [self.value_function], losses["value_loss"], time_percentage)
-        self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
+        norms = self.step("critic", self.critics, losses["critic_loss"], time_percentage)
+        norms |= self.step("value", [self.value_function], losses["value_loss"], time_percentage)
+        norms |= self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
         for target in self.targets:
             target.sync()
-        return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), **losses}
+        return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), **losses, **norms}
 
 
 class IQLAgent(Agent):

@@ -18,6 +18,8 @@ class Metric:
     unit: str
 
 
+_CLIPPED = "before clipping; only where clip_grad_norm is set."
+
 #: Those that several algorithms have.
 USUAL = {
     "policy_loss": Metric("The policy's part of the loss.", "loss"),
@@ -30,9 +32,10 @@ USUAL = {
         "better than a constant.",
         "share",
     ),
-    "gradient_norm": Metric(
-        "L2 norm of all gradients before clipping, where clip_grad_norm is set.", "loss per weight"
-    ),
+    "gradient_norm": Metric(f"L2 norm of all gradients {_CLIPPED}", "loss per weight"),
+    "actor_gradient_norm": Metric(f"L2 norm of the policy's gradients {_CLIPPED}", "loss per weight"),
+    "value_gradient_norm": Metric(f"L2 norm of the value function's gradients {_CLIPPED}", "loss per weight"),
+    "critic_gradient_norm": Metric(f"L2 norm of the critics' gradients {_CLIPPED}", "loss per weight"),
 }
 
 

@@ -31,7 +31,9 @@ class OffPolicyActorCritic(Algorithm):
         "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
         "update_spec.batch_size": [64, 128, 256, 512],
     }
-    metrics: Mapping[str, Metric] = usual("actor_loss", "critic_loss")
+    metrics: Mapping[str, Metric] = usual(
+        "actor_loss", "critic_loss", "actor_gradient_norm", "critic_gradient_norm"
+    )
     action_power = 4
     loss: Any
     #: What draws the actions before the first update; None: the policy.
@@ -91,6 +93,12 @@ class OffPolicyActorCritic(Algorithm):
         make = partial(Optimizer.from_spec, spec, path="optimizer_spec")
         self.optimizers = {name: make(scope=f"{name}-optimizer") for name in names}
 
-    def step(self, name: str, parts: Sequence[Component], loss: Any, time_percentage: Any) -> None:
-        """A step of the optimizer `name` on the variables of `parts`; for use in API methods."""
-        self.optimizers[name].step(self.trainable_variables(*parts), loss, time_percentage)
+    def step(self, name: str, parts: Sequence[Component], loss: Any, time_percentage: Any) -> dict[str, Any]:
+        """A step of the optimizer `name` on the variables of `parts`; returns what it measures.
+
+        For use in API methods.
+        """
+        measured = self.optimizers[name].measured_step(
+            self.trainable_variables(*parts), loss, time_percentage
+        )
+        return {f"{name}_{what}": number for what, number in measured.items()}

@@ -91,6 +91,7 @@ class PPO(ActorCritic):
         if self.standardize is not None:
             advantages = computed.get("policy_advantages", computed["advantages"])
             computed["policy_advantages"] = self.standardize.standardize(advantages, records["weights"])
+        metrics |= self.explained(computed, records)
         return {**self.epochs.run(self.step, records, computed, time_percentage), **metrics}
 
     @rlgraph_api

@@ -99,8 +99,9 @@ class QLearning(Algorithm):
     def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
         values = self._values(records)
         losses = self.loss.loss(**values, weights=importance_weights)
-        self.optimizer.step(self.policy.variables(trainable_only=True), losses["loss"], time_percentage)
-        return {**losses, "priorities": self.loss.get_td_errors(**values)}
+        variables = self.policy.variables(trainable_only=True)
+        norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
+        return {**losses, **norm, "priorities": self.loss.get_td_errors(**values)}
 
     @rlgraph_api
     def get_td_loss(self, records: Any, importance_weights: Any = None) -> Any:

@@ -104,14 +104,19 @@ class SAC(OffPolicyActorCritic):
             weights=importance_weights,
             action_mask=states.get("action_mask"),
         )
-        self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
-        self.step("critic", self.critics, losses["critic_loss"], time_percentage)
+        norms = self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
+        norms |= self.step("critic", self.critics, losses["critic_loss"], time_percentage)
         self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
         for target in self.targets:
             target.sync()
         if self.first_actions is not None:
             self._count_update()
-        return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), "alpha": alpha, **losses}
+        return {
+            "priorities": self.loss.get_errors(losses.pop("loss_per_item")),
+            "alpha": alpha,
+            **losses,
+            **norms,
+        }
 
     def _drawn(self, observations: Any) -> tuple[Any, Any]:
         """Actions and their log-probabilities; of categories only the logits of all."""

@@ -111,7 +111,7 @@ class TD3(OffPolicyActorCritic):
             *(records[name] for name in ("rewards", "terminals", "discounts")),
             weights=importance_weights,
         )
-        self.step("critic", self.critics, losses["loss"], time_percentage)
+        norms = self.step("critic", self.critics, losses["loss"], time_percentage)
 
         def update_policy() -> None:
             actions = self.policy.get_deterministic_action(states)["action"]
@@ -127,6 +127,7 @@ class TD3(OffPolicyActorCritic):
             "priorities": self.loss.get_errors(losses.pop("loss_per_item")),
             "actor_loss": self._last_actor_loss(),
             **losses,
+            **norms,
         }
 
     @graph_fn

@@ -28,6 +28,22 @@ def batch(seed=0):
     return given
 
 
+def test_value_targets(backend):
+    """Those from which the loss of the values is made; a step of weight 0 ends a fragment."""
+    spaces = {**SPACES, "weights": TIME, "truncations": BOOLS, "bootstrap_values": TIME}
+    test = ComponentTest(IMPALALoss(discount=0.9, weight_entropy=0.0), spaces, backend=backend)
+    given = {**batch(), "weights": np.ones((STEPS, BATCH), "float32")}
+    given["weights"][3, 1] = 0.0
+    given["truncations"] = np.zeros((STEPS, BATCH), bool)
+    given["bootstrap_values"] = np.ones((STEPS, BATCH), "float32")
+    names = ("log_probs", "behaviour_log_probs", "state_values", "bootstrap_values", "rewards", "terminals")
+    of_targets = {name: given[name] for name in (*names, "truncations", "weights")}
+    targets = test.test(("get_value_targets", of_targets))
+    losses = test.test(("loss", given))
+    errors = np.where(given["weights"] > 0, targets - given["state_values"], 0.0)
+    assert losses["value_loss"] == pytest.approx((0.5 * np.square(errors).sum(axis=0)).mean(), rel=1e-5)
+
+
 def sums(test, given):
     """The losses of the steps, added up for each sequence."""
     return test.test(("loss", given))["loss_per_item"].sum(axis=0)

@@ -53,6 +53,24 @@ def test_weights_and_entropy(backend):
     test.test(("loss", batch), expected_outputs=expected, decimals=5)
 
 
+@pytest.mark.parametrize(
+    ("values", "targets", "expected"),
+    [
+        ([1.0, 2.0, 4.0, 9.0], [1.0, 2.0, 4.0, np.nan], 1.0),  # the last one does not count
+        ([5.0, 5.0, 5.0, 0.0], [1.0, 2.0, 4.0, 0.0], 0.0),  # a constant, however far off
+        ([1.0, 2.0, 3.0, 0.0], [1.0, 2.0, 4.0, 0.0], 1.0 - (2 / 9) / (14 / 9)),
+        ([4.0, 2.0, 1.0, 0.0], [1.0, 2.0, 4.0, 0.0], 1.0 - 6.0 / (14 / 9)),
+        ([1.0, 2.0, 3.0, 0.0], [7.0, 7.0, 7.0, 0.0], 0.0),  # nothing to explain
+        ([1e4, 0.0, 0.0, 0.0], [0.0, 1e-18, 0.0, 0.0], 1.0 - 1e6),  # finite, or a run would end
+    ],
+)
+def test_explained_variance(values, targets, expected, backend):
+    spaces = dict.fromkeys(("values", "targets", "weights"), FLOATS)
+    test = ComponentTest(PPOLoss(), {**SPACES, **spaces}, backend=backend)
+    given = {"values": values, "targets": targets, "weights": [1.0, 1.0, 0.5, 0.0]}
+    test.test(("get_explained_variance", given), expected_outputs=expected, decimals=5)
+
+
 def test_value_function_clipping(backend):
     test = ComponentTest(PPOLoss(value_function_clipping=0.5, weight_vf=1.0), SPACES, backend=backend)
     # Values within 0.5 of the old ones: 0.5, 0, 1.5; squares 2.25, 1, 6.25; the larger of both counts.

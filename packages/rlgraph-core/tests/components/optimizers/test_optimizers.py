@@ -330,6 +330,26 @@ def test_a_step_leaves_the_gradients_as_they_are(trainer):
     np.testing.assert_allclose(made.execute("look", *given)["global_norm"], norm(given), rtol=1e-5)
 
 
+class Measuring(Learner):
+    @rlgraph_api
+    def look(self, bias, weights, other):
+        loss = self.get_loss(bias, weights, other)
+        return self.optimizer.measured_step(self.pair.variables(), loss)
+
+
+@pytest.mark.parametrize("limit", [0.1, 1e3, None])
+def test_a_measured_step(limit, trainer):
+    """It is a step, and returns the norm before clipping, where that is needed anyway."""
+    given = gradients(1)[0]
+    made = GraphExecutor(Measuring(Adam(0.1, clip_grad_norm=limit)), SPACES, backend=trainer)
+    plain = GraphExecutor(Learner(Adam(0.1, clip_grad_norm=limit)), SPACES, backend=trainer)
+    measured = made.execute("look", *given)
+    assert measured == ({} if limit is None else {"gradient_norm": pytest.approx(norm(given), rel=1e-5)})
+    plain.execute("learn", *given)
+    for one, other in zip(weights_of(made), weights_of(plain), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_statistics_without_a_limit(trainer):
     given = gradients(1)[0]
     statistics = built(SGD(0.1), trainer).execute("look", *given)

@@ -125,6 +125,25 @@ class IMPALALoss(PolicyGradientLoss):
         policy_loss = self._policy_loss(log_probs, advantages)
         return self.with_total(policy_loss, self._value_loss(state_values, targets), entropy, time_percentage)
 
+    @rlgraph_api(must_be_complete=False)
+    def get_value_targets(
+        self,
+        log_probs: Any = None,
+        behaviour_log_probs: Any = None,
+        state_values: Any = None,
+        bootstrap_values: Any = None,
+        rewards: Any = None,
+        terminals: Any = None,
+        truncations: Any = None,
+        weights: Any = None,
+    ) -> Any:
+        """The targets of the value function ``[T, B]``, which `loss` computes too; arguments as of `loss`."""
+        if log_probs is None or weights is None:
+            return None
+        given = (log_probs, behaviour_log_probs, state_values, bootstrap_values, rewards, terminals)
+        given = (*given, *(() if truncations is None else (truncations,)))
+        return self._v_trace(*(self._without_garbage(x, weights) for x in given), weights=weights)[0]
+
     @graph_fn(returns=2, flatten_ops={"log_probs", "behaviour_log_probs"})
     def _v_trace(
         self,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Constant
 from rlgraph.components.losses.loss_function import LossFunction, read_schedule
-from rlgraph.core import AssemblyError, graph_fn
+from rlgraph.core import AssemblyError, graph_fn, in_group, rlgraph_api
 from rlgraph.core.functional.policy_gradient import entropy_loss, sum_of_parts
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
@@ -69,6 +69,42 @@ class PolicyGradientLoss(LossFunction):
         joint = self._joint_entropy(entropy)
         total = self._total(policy_loss, value_loss, joint if has_bonus else None, time_percentage)
         return {"loss": total, "policy_loss": policy_loss, "value_loss": value_loss, "entropy": joint}
+
+    @rlgraph_api(must_be_complete=False)
+    def get_explained_variance(self, values: Any = None, targets: Any = None, weights: Any = None) -> Any:
+        """``1 - var(targets - values) / var(targets)`` [], over the batches of all learners.
+
+        Args:
+            values, targets: of the value function, per item.
+            weights: of the items; those of weight 0 do not count.
+
+        Returns:
+            1 for perfect values, 0 for a constant; also 0 where the targets are all equal.
+        """
+
+        if values is None:
+            return None
+
+        def mean(x: Any) -> Any:
+            return self._mean_of_all(x, weights, True) if in_group() else self._measure(x, weights)
+
+        errors = self._difference(targets, values)
+        return self._explained(*(mean(self._squared_deviation(x, mean(x))) for x in (errors, targets)))
+
+    @graph_fn
+    def _difference(self, ops: Any, targets: Any, values: Any) -> Any:
+        return targets - values
+
+    @graph_fn
+    def _squared_deviation(self, ops: Any, x: Any, mean: Any) -> Any:
+        return ops.square(x - mean)
+
+    @graph_fn
+    def _explained(self, ops: Any, of_errors: Any, of_targets: Any) -> Any:
+        varies = of_targets > 0.0
+        # An infinite number would end the run.
+        share = ops.minimum(of_errors / ops.where(varies, of_targets, 1.0), 1e6)
+        return ops.where(varies, 1.0 - share, 0.0)
 
     @graph_fn(flatten_ops={"entropy"})
     def _joint_entropy(self, ops: Any, entropy: Mapping[str, Any]) -> Any:

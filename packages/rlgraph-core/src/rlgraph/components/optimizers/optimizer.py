@@ -143,6 +143,16 @@ class Optimizer(Component):
         """
         return self._get_statistics(grads)
 
+    @rlgraph_api
+    def measured_step(self, variables: Any, loss: Any, time_percentage: Any = None) -> Any:
+        """`step`; returns ``{"gradient_norm": []}``, before clipping, if `clip_grad_norm` is set, else ``{}``."""
+        if self.clip_grad_norm is None:
+            self.step(variables, loss, time_percentage)
+            return {}
+        grads = self.calculate_gradients(variables, loss)
+        self.apply_gradients(variables, grads, time_percentage)
+        return {"gradient_norm": self._get_norm(grads)}
+
     def _step(self, variables: Any, grads: Any, time_percentage: Any) -> None:
         rate = finite = None
         if not self.learning_rate.is_constant:
@@ -202,6 +212,10 @@ class Optimizer(Component):
                 f"{len(finite)} variables have such gradients: {', '.join(names)}. The step was skipped. Lower the "
                 "learning rate, set clip_grad_norm, or look for very large losses, rewards and states"
             )
+
+    @graph_fn
+    def _get_norm(self, ops: Any, gradients: Any) -> Any:
+        return global_norm(ops, list(gradients))
 
     @graph_fn
     def _get_statistics(self, ops: Any, gradients: Any) -> Any:
