@@ -9,14 +9,15 @@ import pytest
 from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
+from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO
-from rlgraph.core import InputError
+from rlgraph.core import InputError, registry
 from rlgraph.runs import RunFolderError, resume, train
 from rlgraph.runs.records import Records, read_metrics
 from rlgraph.runs.run_files import parse
 from rlgraph.runs.run_state import ReportState
-from rlgraph.workers import Callback, SingleThreadedWorker
+from rlgraph.workers import Callback, SingleThreadedWorker, record_data_set
 
 LAYERS = [{"type": "dense", "units": 4}]
 OFTEN = {"update_interval": 2, "batch_size": 4, "steps_before_update": 4}
@@ -108,10 +109,15 @@ def event_rows(folder):
     return rows
 
 
+def algorithm_of(agent):
+    return registry("rlgraph.agents").load(agent).algorithm_class
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_number_is_in_all_files(agent, backend, tmp_path, undrawn, wandb, updates):
     train(document(agent, backend), tmp_path)
     rows = read_metrics(tmp_path)
+    assert updates[0].keys() == {"loss", *algorithm_of(agent).metrics}
     assert [row["timesteps"] for row in rows] == [12, 24, 32]
     done = 0
     for row in rows:
@@ -128,6 +134,41 @@ def test_every_number_is_in_all_files(agent, backend, tmp_path, undrawn, wandb, 
     assert csv_rows(tmp_path) == rows
     assert event_rows(tmp_path) == [pytest.approx(row, rel=1e-6) for row in rows]
     assert [{"timesteps": step, **scalars} for step, scalars in wandb.rows] == rows
+
+
+@pytest.mark.parametrize("agent", ["bc", "dqfd", "iql"])
+def test_updates_on_a_data_set_have_rows_too(agent, backend, tmp_path, undrawn, wandb, updates):
+    """Every `report_interval` of them, and for the last ones; the files that draw rows count updates."""
+    environment = "Pendulum-v1" if agent == "iql" else "CartPole-v1"
+    action = (lambda state: [0.1]) if agent == "iql" else lambda state: int(state[2] > 0.0)
+    data = record_data_set(action, environment, 1, tmp_path / "shown.npz", seed=1)
+    options = {
+        "type": agent,
+        "network_spec": LAYERS,
+        "update_spec": {"batch_size": 4},
+        "optimizer_spec": CLIPPED,
+    }
+    content = document("dqn", backend, environment=environment, steps=0)
+    train({**content, "agent": options, "data": {"file": str(data), "updates": 30}}, tmp_path / "run")
+    rows = read_metrics(tmp_path / "run")
+    assert updates[0].keys() == {"loss", *algorithm_of(agent).metrics}
+    assert [(row["timesteps"], row["updates"]) for row in rows] == [(0, 12), (0, 24), (0, 30)]
+    for row, mine in zip(rows, (updates[:12], updates[12:24], updates[24:]), strict=True):
+        assert {name: row[name] for name in mine[0]} == {
+            name: pytest.approx(np.mean([each[name] for each in mine])) for name in mine[0]
+        }
+        assert row["learning_rate"] == pytest.approx(1e-3 * (1.0 - (row["updates"] - 1) / 30))
+        assert row["replay_size"] > 0 and row["updates_per_second"] > 0
+    assert csv_rows(tmp_path / "run") == rows
+    assert [step for step, _ in wandb.rows] == [12, 24, 30]
+    assert [row["timesteps"] for row in event_rows(tmp_path / "run")] == [12, 24, 30]
+
+
+def test_rewards_for_exploration_are_declared_where_they_are(one_backend, tmp_path, undrawn, wandb, updates):
+    content = document("ppo", one_backend)
+    train({**content, "agent": {**content["agent"], "intrinsic_reward": "rnd"}}, tmp_path)
+    assert updates[0].keys() == {"loss", *algorithm_of("ppo").metrics, *IntrinsicRewards.metrics}
+    assert updates[0].keys() <= read_metrics(tmp_path)[0].keys()
 
 
 class Undeclared(Callback):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.agents import Agent, Algorithm, Rollouts
+from rlgraph.agents import Agent, Algorithm, Metric, Rollouts
 from rlgraph.agents.default_network import network_for
 from rlgraph.components import Optimizer, Policy, ValueFunction
 from rlgraph.core import graph_fn, rlgraph_api
@@ -25,6 +25,10 @@ class Reinforce(Algorithm):
     """
 
     experience = Rollouts.of()
+    metrics = {
+        "policy_loss": Metric("The policy's part of the loss.", "loss"),
+        "baseline_loss": Metric("The baseline's part of the loss.", "loss"),
+    }
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.impala import IMPALAAgent
 from rlgraph.agents.iql import IQLAgent
+from rlgraph.agents.metric import Metric
 from rlgraph.agents.ppo import PPOAgent
 from rlgraph.agents.qr_dqn import QRDQNAgent
 from rlgraph.agents.random import RandomAgent
@@ -35,6 +36,7 @@ __all__ = [
     "Experience",
     "IMPALAAgent",
     "IQLAgent",
+    "Metric",
     "PPOAgent",
     "QRDQNAgent",
     "RainbowAgent",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.agents.experience.replay_with_demonstrations import ReplayWithDemonstrations
+from rlgraph.agents.metric import Metric
 from rlgraph.agents.q_learning import QLearning, QLearningAgent
 from rlgraph.components import DQFDLoss
 from rlgraph.core.specs.spec_types import ComponentSpec
@@ -30,6 +31,13 @@ class DQFD(QLearning):
     """
 
     experience = ReplayWithDemonstrations.of(memory_spec={"capacity": 10**5})
+    metrics: Mapping[str, Metric] = {
+        **QLearning.metrics,
+        "td_loss": Metric("The part of the loss of the one-step targets.", "loss"),
+        "n_step_loss": Metric("The part of the loss of the n-step targets.", "loss"),
+        "margin_loss": Metric("The part of the loss that prefers demonstrated actions.", "loss"),
+    }
+    live_metrics: Sequence[str] = ("loss", "margin_loss", "epsilon")
     search_space: ClassVar[Mapping[str, Any]] = {
         **QLearning.search_space,
         "expert_margin": [0.1, 0.4, 0.8],

@@ -36,7 +36,7 @@ class IQL(OffPolicyActorCritic):
     values_next_actions = False
     metrics: Mapping[str, Metric] = {
         **OffPolicyActorCritic.metrics,
-        **usual("value_loss", "value_gradient_norm"),
+        **usual("value_loss", "value_gradient_norm", "actor_gradient_norm"),
     }
     live_metrics = ("critic_loss", "actor_loss")
     search_space: ClassVar[Mapping[str, Any]] = {

@@ -31,9 +31,7 @@ class OffPolicyActorCritic(Algorithm):
         "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
         "update_spec.batch_size": [64, 128, 256, 512],
     }
-    metrics: Mapping[str, Metric] = usual(
-        "actor_loss", "critic_loss", "actor_gradient_norm", "critic_gradient_norm"
-    )
+    metrics: Mapping[str, Metric] = usual("actor_loss", "critic_loss", "critic_gradient_norm")
     action_power = 4
     loss: Any
     #: What draws the actions before the first update; None: the policy.

@@ -42,7 +42,7 @@ class SAC(OffPolicyActorCritic):
 
     metrics: Mapping[str, Metric] = {
         **OffPolicyActorCritic.metrics,
-        **usual("entropy"),
+        **usual("entropy", "actor_gradient_norm"),
         "alpha": Metric("Temperature: the weight of the entropy.", "return per nat"),
         "alpha_loss": Metric("The loss of the temperature.", "loss"),
     }

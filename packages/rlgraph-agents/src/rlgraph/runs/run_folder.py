@@ -179,14 +179,14 @@ class RunFolder(Callback):
         return check_own(find_checkpoint(self.checkpoints.folder / BEST), read_config(self.folder))
 
     def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
-        self._write(metrics)
+        self.write(metrics)
 
     def on_episode(self, worker: Worker, episode_return: float, length: int) -> None:
         self._records.add_episode(worker.timesteps, episode_return, length)
 
     def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> None:
         self._records.add_evaluation(evaluation)
-        self._write(
+        self.write(
             {
                 "timesteps": float(evaluation.timesteps),
                 "evaluation_return": evaluation.mean,
@@ -263,9 +263,10 @@ class RunFolder(Callback):
         """Write ``result.json``."""
         write_result(self.folder, {**result, "records": self._records.sync().model_dump()})
 
-    def _write(self, metrics: Mapping[str, float]) -> None:
+    def write(self, metrics: Mapping[str, float]) -> None:
+        """Append a row to all files; TensorBoard and W&B count the updates of a run without steps."""
         self._records.add_metrics(metrics)
-        step = int(metrics["timesteps"])
+        step = int(metrics["timesteps"] if self.spec.steps else metrics.get("updates", 0.0))
         values = {name: value for name, value in metrics.items() if name != "timesteps"}
         for scalars in self._scalars:
             scalars.add_scalars(step, values)

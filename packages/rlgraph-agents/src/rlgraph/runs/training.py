@@ -340,7 +340,8 @@ class Run:
         if self.state is not None or self.spec.data.file is None:
             return None
         try:
-            return train_on_memory(self.agent, self.spec.data.updates)
+            interval = self.spec.logging.report_interval
+            return train_on_memory(self.agent, self.spec.data.updates, self.folder.write, interval)
         except NumericalError as error:
             self._keep(error)
             raise

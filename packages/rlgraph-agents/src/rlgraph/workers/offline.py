@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +40,33 @@ def learn_offline(
     return train_on_memory(agent, number)
 
 
-def train_on_memory(agent: Agent, updates: int) -> TrainingResult:
-    """Do `updates` from the memory, over which schedules run; Ctrl-C or SIGTERM ends them earlier."""
+def train_on_memory(
+    agent: Agent,
+    updates: int,
+    on_report: Callable[[Mapping[str, float]], object] | None = None,
+    report_interval: int = 1000,
+) -> TrainingResult:
+    """Do `updates` from the memory, over which schedules run; Ctrl-C or SIGTERM ends them earlier.
+
+    Args:
+        agent: the agent.
+        updates: how many.
+        on_report: is told the metrics of every `report_interval` updates, and of the last ones.
+        report_interval: in updates.
+    """
     begin, before, interrupted = time.perf_counter(), agent.updates, False
+    since = begin
     with interruptible():
         try:
             for done in range(updates):
                 agent.set_progress(done / updates)
                 update_offline(agent)
+                number = done % report_interval + 1
+                if on_report is not None and (number == report_interval or done + 1 == updates):
+                    passed, since = time.perf_counter() - since, time.perf_counter()
+                    numbers = {**agent.metrics(), **agent.learner.take_numbers()}
+                    numbers |= {"timesteps": float(agent.timesteps), "updates": float(agent.updates)}
+                    on_report({**numbers, "updates_per_second": number / max(passed, 1e-9)})
             agent.set_progress(1.0)
         except Interruption:
             interrupted = True

@@ -94,6 +94,10 @@ class ApexExecutor(Executor):
         metrics = {**super().metrics(), "shard_restarts": float(self.shard_restarts)}
         if self._shards is not None:
             metrics["shard_wait"] = share_waited(*self._shards.times.take())
+            room = self._shard_options["memory_spec"]["capacity"]
+            metrics["replay_size"] = float(
+                sum(min(number, room) for number in self._shards.inserted.values())
+            )
         return metrics
 
     def terminate(self) -> None:

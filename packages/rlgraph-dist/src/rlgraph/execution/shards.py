@@ -83,6 +83,8 @@ class Shards:
         self._here: deque[Drawn] = deque()
         #: Batches that were asked for and are not here, and the shard that is asked next.
         self._asked, self._next = 0, 0
+        #: Shard -> records that it had taken in when it drew its last batch.
+        self.inserted: dict[int, int] = {}
         #: Snapshots that are being written.
         self._snapshots = 0
         #: How shards spent their time; see `WorkTimes.take`.
@@ -171,6 +173,7 @@ class Shards:
             if answer.method == "draw":
                 self._asked -= 1
                 if isinstance(answer.value, Batch):
+                    self.inserted[answer.number] = answer.value.inserted
                     self._here.append(Drawn(answer.number, answer.incarnation, answer.value))
                 else:
                     misses += 1
