@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.agents import Agent, Algorithm, Metric, Rollouts
@@ -25,7 +26,7 @@ class Reinforce(Algorithm):
     """
 
     experience = Rollouts.of()
-    metrics = {
+    metrics: Mapping[str, Metric] = {
         "policy_loss": Metric("The policy's part of the loss.", "loss"),
         "baseline_loss": Metric("The baseline's part of the loss.", "loss"),
     }

@@ -125,7 +125,7 @@ def options(subject: AgentUnderTest) -> None:
 
 @row("documentation")
 def metrics(subject: AgentUnderTest) -> None:
-    """Every number that an update returns is declared as a metric, or named in the docstrings of algorithm and parts."""
+    """Every number that an update returns is a declared metric, or named in the docstrings of algorithm and parts."""
     subject.need_learning()
     agent, results = subject.make(), None
     while results is None:

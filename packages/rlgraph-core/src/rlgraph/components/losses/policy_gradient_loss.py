@@ -102,9 +102,9 @@ class PolicyGradientLoss(LossFunction):
     @graph_fn
     def _explained(self, ops: Any, of_errors: Any, of_targets: Any) -> Any:
         varies = of_targets > 0.0
-        # An infinite number would end the run.
-        share = ops.minimum(of_errors / ops.where(varies, of_targets, 1.0), 1e6)
-        return ops.where(varies, 1.0 - share, 0.0)
+        # At least 1 - 1e6: an infinite number would end the run.
+        divisor = ops.where(varies, ops.maximum(of_targets, 1e-6 * of_errors), 1.0)
+        return ops.where(varies, 1.0 - of_errors / divisor, 0.0)
 
     @graph_fn(flatten_ops={"entropy"})
     def _joint_entropy(self, ops: Any, entropy: Mapping[str, Any]) -> Any:
