@@ -13,6 +13,7 @@ from rlgraph.environments import (
     SequentialVectorEnv,
     make_environment,
     make_vector_env,
+    native_vector_env,
 )
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 
@@ -275,6 +276,29 @@ def doubled(env):
     return gymnasium.wrappers.TransformReward(env, lambda reward: 2 * reward)
 
 
+@pytest.mark.parametrize(
+    "wrapper", ["NormalizeReward", doubled, {"type": "ClipReward", "min_reward": -1.0, "max_reward": 1.0}]
+)
+def test_wrappers_that_change_rewards_are_told(wrapper):
+    with pytest.warns(
+        RuntimeWarning, match=r"Reward changes rewards: all returns.* in its units.*scale_rewards"
+    ):
+        OpenAIGymEnv("CartPole-v1", wrappers=[wrapper])
+    OpenAIGymEnv("CartPole-v1", wrappers=[{"type": "TimeLimit", "max_episode_steps": 5}])
+
+
+def test_vector_wrappers_that_change_rewards_are_told():
+    class Halved(gymnasium.vector.VectorRewardWrapper):
+        def rewards(self, reward):
+            return reward / 2
+
+    with pytest.warns(RuntimeWarning, match="the wrapper Halved changes rewards"):
+        native_vector_env.NativeVectorEnv(
+            Halved(gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync"))
+        )
+
+
+@pytest.mark.filterwarnings("ignore:the wrapper TransformReward")
 def test_wrappers_are_put_around_in_turn():
     env = OpenAIGymEnv(
         Counting(),
@@ -376,7 +400,7 @@ def test_no_state_where_it_is_not_known_what_it_is_made_of():
 
     for env in (
         OpenAIGymEnv(Changed()),
-        OpenAIGymEnv("CartPole-v1", wrappers=["NormalizeReward"]),
+        OpenAIGymEnv("CartPole-v1", wrappers=["RecordEpisodeStatistics"]),
         OpenAIGymEnv("CartPole-v1"),  # before the first reset
     ):
         assert env.get_state() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -29,6 +30,8 @@ REGISTERED_BY = {
     "MinAtar/": "minatar.gym:register_envs",
     "MiniGrid-": "minigrid",
 }
+#: The kind of wrappers that change rewards.
+_CHANGES_REWARDS = (gymnasium.RewardWrapper, gymnasium.vector.VectorRewardWrapper)
 
 
 def gym_environment(
@@ -56,6 +59,7 @@ def gym_environment(
         env = _wrapped(env, wrapper, f"OpenAIGymEnv.wrappers[{at}]")
     _no_autoreset(env)
     _no_missions(env, given)
+    warn_of_changed_rewards(env)
     return env, frameskip or 1
 
 
@@ -176,6 +180,21 @@ def _wrapper_class(name: Any, path: str) -> Callable[..., Any]:
         )
     wrapper: Callable[..., Any] = getattr(gym_wrappers, name)
     return wrapper
+
+
+def warn_of_changed_rewards(env: Any) -> None:
+    """Say that returns are those of wrappers that change rewards, of one environment or of a vector; once a process."""
+    while isinstance(env, gymnasium.Wrapper | gymnasium.vector.VectorWrapper):
+        name = type(env).__name__
+        if isinstance(env, _CHANGES_REWARDS) or name == "NormalizeReward":  # Gymnasium has two of this name
+            warnings.warn(
+                f"the wrapper {name} changes rewards: all returns, those of evaluations and of stopping included, are "
+                "in its units. For returns of the task remove it; the agent's option scale_rewards scales what is "
+                "learned from alone",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        env = env.env
 
 
 def _no_autoreset(env: GymEnv) -> None:

@@ -19,6 +19,7 @@ from rlgraph.core import SpecError
 from rlgraph.environments.cart_pole_vector_env import CartPoleVectorEnv
 from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.gym_batch_env import GymBatchEnv, each_info
+from rlgraph.environments.gym_factory import warn_of_changed_rewards
 from rlgraph.environments.gym_masks import find_masks, inside_gymnasium_wrappers
 from rlgraph.environments.gym_states import gym_vector_states, has_known_states, set_gym_vector_states
 from rlgraph.environments.gym_translation import from_gym
@@ -71,6 +72,7 @@ class NativeVectorEnv(GymBatchEnv):
         self.gym_env = environment
         self.mode = _autoreset_mode(environment)
         _check_form(environment)
+        warn_of_changed_rewards(environment)
         gym_states, gym_actions = environment.single_observation_space, environment.single_action_space
         super().__init__(gym_states, gym_actions, environment.num_envs, force_float32)
         self._to_state = from_gym(gym_states, self.state_space)
