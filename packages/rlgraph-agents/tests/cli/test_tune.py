@@ -3,6 +3,8 @@
 import json
 from types import SimpleNamespace
 
+import yaml
+
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.runs import tuning
 
@@ -14,6 +16,8 @@ def test_tune(rlgraph, tmp_path, one_backend):
     small = ["--set", "rollout_length=16", "--set", "evaluation.final_episodes=1"]
     done = rlgraph("tune", *options, *small, "--space", str(space), "--folder", str(tmp_path / "t"), "--json")
     result = json.loads(done.out)
+    best = yaml.safe_load((tmp_path / "t" / "best.yaml").read_text())
+    assert best["steps"] > 64  # of the preset: the option is about trials
     assert result["score"] > 0 and result["trials"][0]["state"] == "complete"
 
 

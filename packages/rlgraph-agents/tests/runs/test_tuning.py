@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from rlgraph.core import InputError, SpecError
 from rlgraph.runs import RunFolderError, tuning
@@ -60,6 +62,38 @@ def test_a_search(document, tmp_path):
     options = max(ended, key=lambda trial: trial["score"])["options"]
     assert best["agent"]["optimizer_spec"] == {"learning_rate": options["optimizer_spec.learning_rate"]}
     assert (tmp_path / "trials" / "0" / "seed-101" / "result.json").exists()
+
+
+def test_the_best_document_trains_as_long_as_the_given_one(document, tmp_path, made_up):
+    """And evaluates as often; trials are shorter."""
+    seen = made_up(lambda agent: 10.0 * agent["num_epochs"])
+    found = tune({**document, "steps": 6400}, tmp_path / "one", 2, steps=64, space=SPACE)
+    assert [(each["steps"], each["evaluation"]["interval"]) for each in seen] == [(64, 6)] * 2
+    best = yaml.safe_load((tmp_path / "one" / "best.yaml").read_text())
+    assert best == found.best and (best["steps"], best["evaluation"]["interval"]) == (6400, 640)
+    assert "after 64 steps on seeds from 101 on" in (tmp_path / "one" / "best.yaml").read_text()
+    for steps in (-1, 1.5, "64"):
+        with pytest.raises(SpecError, match="steps: expected an integer >= 0, given"):
+            tune(document, tmp_path / "three", 1, steps=steps, space=SPACE)
+    assert not (tmp_path / "three").exists()
+
+
+@pytest.mark.parametrize("trials", [4, tuning.FEW])
+def test_the_picture_says_on_how_many_trials_it_rests(document, tmp_path, made_up, monkeypatch, trials):
+    texts = []
+
+    class Kept(Figure):
+        def savefig(self, file, **options):
+            texts.extend(text.get_text() for text in self.findobj(Text))
+            super().savefig(file, **options)
+
+    monkeypatch.setattr("matplotlib.figure.Figure", Kept)
+    monkeypatch.setattr(tuning, "UNPRUNED", trials)
+    made_up(lambda agent: 10.0 * agent["num_epochs"])
+    tune(document, tmp_path, trials, space=SPACE)
+    assert f"ppo in CartPole-v1, {trials} trials" in texts
+    few = f"{trials} trials are few: the shares may be chance. Trust them from about {tuning.FEW} on."
+    assert (few in texts) == (trials < tuning.FEW)
 
 
 def test_a_search_is_continued(document, tmp_path, made_up):

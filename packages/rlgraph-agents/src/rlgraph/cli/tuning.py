@@ -40,7 +40,10 @@ def tune(
         ),
     ] = None,
     backend: BackendOption = None,
-    steps: Annotated[int | None, typer.Option(help="Environment steps of a trial.")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Environment steps of a trial; default: the document's, which best.yaml has."),
+    ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Number of trials, earlier ones included.")] = 20,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of a trial, from 101 on.")] = 1,
     space: Annotated[
@@ -58,13 +61,17 @@ def tune(
     from rlgraph.runs.tuning import BEST
     from rlgraph.runs.tuning import tune as search
 
-    document = run_document(
-        config, agent, env, {"backend": backend, "steps": steps}, overrides or (), threads
-    )
+    document = run_document(config, agent, env, {"backend": backend}, overrides or (), threads)
     name = f"{document['agent']['type']}-{environment_name(document['environment'])}"
     place = folder or Path("tuning") / name
     found = search(
-        document, place, trials, space=None if space is None else _read(space), seeds=seeds, progress=_say
+        document,
+        place,
+        trials,
+        steps=steps,
+        space=None if space is None else _read(space),
+        seeds=seeds,
+        progress=_say,
     )
     if found.best_trial is None:
         output.result(f"no trial of {place} has ended", {"folder": place, "trials": found.trials})

@@ -20,6 +20,7 @@ from rlgraph.core.specs.documents import check_limits, dump_yaml
 from rlgraph.environments.extras import import_extra
 from rlgraph.runs.benchmarks.suite import LAST_SEED
 from rlgraph.runs.configuration import apply_overrides, check, read_document
+from rlgraph.runs.recorded_run import environment_name
 from rlgraph.runs.run_files import digest, replace_file, replace_json
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.training import train
@@ -40,6 +41,8 @@ OPTIONS, REASON = "options", "reason"
 EVALUATIONS = 10
 #: Trials that are never stopped early, so that others have something to fall behind.
 UNPRUNED = 5
+#: Completed trials below which shares of importance are mostly chance: they compare the best tenth with all.
+FEW = 30
 STUDY, SETTINGS, BEST, IMPORTANCE, TRIALS = (
     "study.log",
     "tuning.json",
@@ -81,6 +84,7 @@ def tune(
     folder: str | Path,
     trials: int,
     *,
+    steps: int | None = None,
     space: SearchSpace | None = None,
     seeds: int = 1,
     progress: Callable[[Mapping[str, Any]], object] = lambda trial: None,
@@ -96,6 +100,7 @@ def tune(
         document: a run's document; all that is not searched stays as it says.
         folder: of the search.
         trials: their number, earlier ones included.
+        steps: environment steps of each training; default: those of the document, which the best one has in any case.
         space: where to search; default: the algorithm's `search_space`.
         seeds: trained for each trial.
         progress: is given each trial that ends, an item of `Tuning.trials`.
@@ -119,17 +124,24 @@ def tune(
         )
     searched = _checked(optuna, space if space is not None else _declared(document))
     _check_options(document, searched)
-    watched = {"interval": max(run.steps // EVALUATIONS, 1), "policy": "last"}
-    document = {**document, "evaluation": {**document.get("evaluation", {}), **watched}}
+    length = run.steps if steps is None else check({**document, "steps": steps}).steps
+    trained = _watched({**document, "steps": length}, length)
+    document = _watched(document, run.steps)
     check_limits(document, "document")  # both are written
     check_limits(searched, "space")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    search = _Search(folder, document, searched, seeds, callbacks)
+    search = _Search(folder, document, trained, searched, seeds, callbacks)
     with run_lock(folder):  # another search would take the trial that runs for one that was cut off
         study = search.open(optuna)
         _run(optuna, study, search, trials, progress)
         return search.result(optuna, study)
+
+
+def _watched(document: Mapping[str, Any], steps: int) -> dict[str, Any]:
+    """The document with the evaluations that watch a training of `steps`."""
+    watched = {"interval": max(steps // EVALUATIONS, 1), "policy": "last"}
+    return {**document, "evaluation": {**document.get("evaluation", {}), **watched}}
 
 
 class _Search:
@@ -137,11 +149,14 @@ class _Search:
         self,
         folder: Path,
         document: dict[str, Any],
+        trained: dict[str, Any],
         space: SearchSpace,
         seeds: int,
         callbacks: Sequence[Callback],
     ):
-        self.folder, self.document, self.space = folder, document, space
+        #: The document, and as trials train it.
+        self.document, self.trained = document, trained
+        self.folder, self.space = folder, space
         self.seeds, self.callbacks, self.interrupted = seeds, callbacks, False
 
     def open(self, optuna: Any) -> optuna.Study:
@@ -151,7 +166,7 @@ class _Search:
             SpecError: the folder has a search of another document or other options.
             StorageError: the settings cannot be written.
         """
-        settings = {"document": self.document, "space": self.space, "seeds": self.seeds}
+        settings = {"document": self.trained, "space": self.space, "seeds": self.seeds}
         file = self.folder / SETTINGS
         is_there = any((self.folder / name).exists() for name in (SETTINGS, STUDY))
         if is_there and digest(_settings_in(file)) != digest(settings):
@@ -193,7 +208,7 @@ class _Search:
             raise
 
     def _trained(self, optuna: Any, trial: optuna.Trial, chosen: Mapping[str, Any]) -> float:
-        document = _with_options(self.document, chosen)
+        document = _with_options(self.trained, chosen)
         check(document)
         returns = []
         for seed in range(FIRST_SEED, FIRST_SEED + self.seeds):
@@ -220,10 +235,13 @@ class _Search:
         best_trial = _described(study.best_trial)
         best = _with_options(self.document, best_trial["options"])
         text = dump_yaml(best)
-        head = f"# The best of {len(trials)} trials: {best_trial['score']:g} on seeds from {FIRST_SEED} on.\n"
+        after = f" after {self.trained['steps']:,} steps" if self.trained["steps"] != best["steps"] else ""
+        score = f"{best_trial['score']:g}{after} on seeds from {FIRST_SEED} on"
+        head = f"# The best of {len(trials)} trials: {score}.\n"
         replace_file(self.folder / BEST, head + text)
         if len(ended) > 1 and len({trial.value for trial in ended}) > 1:
-            _draw_importance(optuna, study, self.folder / IMPORTANCE)
+            title = f"{best['agent']['type']} in {environment_name(best['environment'])}, {len(ended)} trials"
+            _draw_importance(optuna, study, self.folder / IMPORTANCE, title, len(ended))
         return Tuning(self.folder, best, best_trial, trials, self.interrupted)
 
 
@@ -354,14 +372,26 @@ def _name(choice: Any) -> Any:
     return choice if choice is None or isinstance(choice, bool | int | float | str) else json.dumps(choice)
 
 
-def _draw_importance(optuna: Any, study: Any, file: Path) -> None:
+def _draw_importance(optuna: Any, study: Any, file: Path, title: str, ended: int) -> None:
     """Bars: how much each option matters (Watanabe et al., 2023, https://arxiv.org/abs/2304.10255)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
+    from rlgraph.runs.curve import EVALUATION
 
     evaluator = optuna.importance.PedAnovaImportanceEvaluator()
     shares = optuna.importance.get_param_importances(study, evaluator=evaluator)
-    drawing = Figure((7.0, 0.4 * len(shares) + 1.0), layout="constrained")
-    axes = drawing.add_subplot()
-    axes.barh(list(reversed(shares)), list(reversed(shares.values())))
-    axes.set_xlabel("share of the differences between good and bad trials")
-    drawing.savefig(file, dpi=120)
+    figure = Figure(figsize=(8, 0.4 * len(shares) + 1.6), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)  # needs no window system
+    axes = figure.add_subplot()
+    axes.barh(list(reversed(shares)), list(reversed(shares.values())), height=0.6, color=EVALUATION)
+    axes.set(xlabel="share of the differences between good and bad trials", title=title)
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if ended < FEW:
+        figure.supxlabel(
+            f"{ended} trials are few: the shares may be chance. Trust them from about {FEW} on.",
+            fontsize="small",
+        )
+    figure.savefig(file)
