@@ -17,6 +17,9 @@ project = "RLgraph"
 author = "The RLgraph developers"
 copyright = "The RLgraph developers"
 version = release = _version("rlgraph-core")
+#: The address of this project's repository, such as "https://example.org/rlgraph/". It has none yet: fill it in here,
+#: and links to the source (the role `repository`, and those of the theme) lead there.
+repository_address = ""
 
 extensions = [
     "myst_parser",
@@ -31,6 +34,7 @@ extensions = [
     "metrics_glossary",
     "plain_docstrings",
     "real_output",
+    "repository",
     "source_pages",
     "speed",
     "zoo",
@@ -46,11 +50,15 @@ templates_path = ["_templates"]
 
 html_theme = "furo"
 html_title = f"RLgraph {version}"
-html_theme_options = {
-    "source_repository": "https://github.com/rlgraph/rlgraph/",
-    "source_branch": "main",
-    "source_directory": "docs/",
-}
+html_theme_options = (
+    {
+        "source_repository": repository_address,
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }
+    if repository_address
+    else {}
+)
 
 # Copied without the prompts.
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "

@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from rlgraph.core.errors import LONG_FAULT, Fault, SpecError
+from rlgraph.core.errors import LONG_FAULT, Fault, PluginError, RLGraphError, SpecError
+from rlgraph.core.registry import Registry
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,46 @@ def test_a_spec_error_can_be_pickled():
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), copy.faults, copy.located) == (SpecError, error.faults, True)
     assert copy.__notes__ == ["(in a file)"] and str(copy) == "a: expected 1\nb: expected 2"
+
+
+@pytest.mark.parametrize(
+    ("message", "command"),
+    [
+        (
+            "engine 'ray' needs Ray: pip install 'rlgraph-dist[ray]'",
+            'pip install "packages/rlgraph-dist[ray]"',
+        ),
+        (
+            'a PNG needs it: pip install "rlgraph-core[draw]". SVG does not',
+            'pip install "packages/rlgraph-core[draw]"',
+        ),
+        (
+            "YAML needs PyYAML: pip install rlgraph-core[yaml] (or)",
+            'pip install "packages/rlgraph-core[yaml]"',
+        ),
+        (
+            "backend 'torch' is not installed: pip install rlgraph-torch",
+            'pip install "packages/rlgraph-torch"',
+        ),
+        ("pip install rlgraph-symlog", None),
+        ("pip install torch", None),
+        ("rlgraph-dist has it", None),
+    ],
+)
+@pytest.mark.parametrize("kind", [RLGraphError, PluginError, SpecError])
+def test_what_an_install_line_means_in_a_clone(kind, message, command):
+    for error in (kind(message), pickle.loads(pickle.dumps(kind(message)))):
+        notes = getattr(error, "__notes__", [])
+        assert notes == (
+            [] if command is None else [f"RLgraph is not on PyPI yet: in a clone of it, {command}"]
+        )
+        assert str(error) == message
+
+
+def test_an_engine_that_is_not_installed_names_its_extra(monkeypatch):
+    engines = Registry("rlgraph.engines", find=lambda group: [])
+    for name, extra in (("ray", "ray"), ("distributed_tf", "tf")):
+        with pytest.raises(
+            SpecError, match=rf"engine '{name}' is not installed: pip install 'rlgraph-dist\[{extra}\]'"
+        ):
+            engines.load(name)

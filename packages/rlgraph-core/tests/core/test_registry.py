@@ -87,7 +87,11 @@ def test_what_an_extra_needs_and_is_not_installed(tmp_path, monkeypatch):
 
 def test_known_names_that_are_not_installed():
     engines = Registry("rlgraph.engines", lambda group: ())
-    expected = dict.fromkeys(("distributed_tf", "in_process", "ray"), "rlgraph-dist")
+    expected = {
+        "distributed_tf": "rlgraph-dist[tf]",
+        "in_process": "rlgraph-dist",
+        "ray": "rlgraph-dist[ray]",
+    }
     assert engines.not_installed() == expected
     engines.register("Ray", "somewhere:Engine")
     del expected["ray"]

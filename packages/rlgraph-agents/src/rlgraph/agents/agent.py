@@ -178,7 +178,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         """An agent from a spec.
 
         Args:
-            spec: alone by position: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
+            spec: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
                 a registered name, which stands for its preset for `env` if there is one (`rlgraph.agents.presets`).
             path: where the spec stands; named in errors.
             env: an environment spec, environment or vector environment; gives the Spaces, and `learn` and `evaluate`

@@ -29,7 +29,7 @@ from rlgraph.cli.output import output
 from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import nearest
 from rlgraph.core.execution_spec import DEFAULT_SEED
-from rlgraph.core.registry import GROUPS
+from rlgraph.core.registry import GROUPS, pip_install
 from rlgraph.core.specs.parameters import summary_of
 
 PANEL = "List plug-ins"
@@ -74,6 +74,9 @@ def plugins(
         for each, names, command_line in missing:
             table.add_row(f"{each}s", ", ".join(names), Text(command_line, style="yellow"))
         parts += [Text("not installed", style="bold"), Padding(table, (0, 0, 1, 2))]
+    if missing or any(plugin.missing for _, plugin in found):
+        note = "RLgraph is not on PyPI yet: in a clone of it, write packages/ before rlgraph-..."
+        parts.append(Text(note, style="dim"))
     data = [
         {
             "kind": each,
@@ -95,10 +98,10 @@ def _not_installed(group: str) -> list[tuple[list[str], str]]:
     known = {
         name: distribution
         for name, distribution in registry(group).not_installed().items()
-        if distribution not in registered  # the name is an alias
+        if distribution.partition("[")[0] not in registered  # the name is an alias
     }
     return [
-        ([name for name in known if known[name] == distribution], f"pip install {distribution}")
+        ([name for name in known if known[name] == distribution], pip_install(distribution))
         for distribution in sorted(set(known.values()))
     ]
 

@@ -12,6 +12,10 @@ from typing import Any
 LONG_FAULT = 2000
 
 
+#: A line of a message that installs one of RLgraph's own distributions.
+_INSTALL = re.compile(r"pip install ['\"]?(rlgraph-(?:spaces|core|torch|tf|agents|dist)(?:\[[\w,-]+\])?)")
+
+
 class RLGraphError(Exception):
     """Base class of all errors of RLgraph.
 
@@ -21,6 +25,12 @@ class RLGraphError(Exception):
     """
 
     failure: Any = None
+
+    def __init__(self, *args: Any):
+        super().__init__(*args)
+        wanted = _INSTALL.search(" ".join(map(str, args)))
+        if wanted:
+            self.add_note(f'RLgraph is not on PyPI yet: in a clone of it, pip install "packages/{wanted[1]}"')
 
 
 @dataclass(frozen=True)

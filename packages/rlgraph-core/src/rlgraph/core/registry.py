@@ -52,13 +52,17 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.conformance": {"agent": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
     "rlgraph.executors": dict.fromkeys(("apex", "impala", "sync_batch"), "rlgraph-dist"),
-    "rlgraph.engines": dict.fromkeys(("distributed_tf", "in_process", "ray"), "rlgraph-dist"),
+    "rlgraph.engines": {
+        "distributed_tf": "rlgraph-dist[tf]",
+        "in_process": "rlgraph-dist",
+        "ray": "rlgraph-dist[ray]",
+    },
     "rlgraph.collectives": {
         **dict.fromkeys(("gloo", "nccl", "torch_distributed"), "rlgraph-torch"),
         "horovod": "rlgraph-dist",
         "tensorflow": "rlgraph-tf",
     },
-    "rlgraph.launchers": dict.fromkeys(("processes", "ray"), "rlgraph-dist"),
+    "rlgraph.launchers": {"processes": "rlgraph-dist", "ray": "rlgraph-dist[ray]"},
 }
 
 #: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.
@@ -85,6 +89,11 @@ OTHER_ENDINGS = {"rlgraph.components": ("layer", "optimizer")}
 
 #: What ``pip install`` cannot build: distribution -> the command that does.
 BUILT = {"horovod": "python -m rlgraph.execution.horovod.build"}
+
+
+def pip_install(distribution: str) -> str:
+    """The command that installs a distribution; shells read brackets themselves."""
+    return f"pip install '{distribution}'" if "[" in distribution else f"pip install {distribution}"
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,7 @@ class Plugin:
         if not missing:
             return ""
         built = [BUILT[name] for name in missing if name in BUILT]
-        return " && ".join(built) or f"pip install '{self.distribution}[{','.join(self.extras)}]'"
+        return " && ".join(built) or pip_install(f"{self.distribution}[{','.join(self.extras)}]")
 
     def require(self, kind: str, where: str = "") -> None:
         """Find out whether all that its extras require is installed.
@@ -230,7 +239,7 @@ class Registry:
         return [plugin for name in self.names() for plugin in self._plugins[_key(name)]]
 
     def not_installed(self) -> dict[str, str]:
-        """Known names that are not registered, each with the distribution that brings it."""
+        """Known names that are not registered, each with the distribution that brings it, and its extra."""
         known = KNOWN_DISTRIBUTIONS.get(self.group, {})
         return {name: known[name] for name in sorted(known) if name not in self}
 
@@ -293,7 +302,7 @@ class Registry:
         }
         distribution = known.get(_key(name))
         if distribution:
-            return f"{self.kind} {name!r} is not installed: pip install {distribution}"
+            return f"{self.kind} {name!r} is not installed: {pip_install(distribution)}"
         other = OTHER_NAMES.get(self.group, {}).get(_key(name))
         for ending in OTHER_ENDINGS.get(self.group, ()):
             shorter = self._plugins.get(_key(name).removesuffix(ending))

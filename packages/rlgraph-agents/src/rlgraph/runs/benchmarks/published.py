@@ -10,10 +10,10 @@ from rlgraph.core.specs.documents import read_spec_file
 
 
 class Source(Spec):
-    """Who published scores, where, and how they were measured."""
+    """Who published scores, where (None: here), and how they were measured."""
 
     title: str
-    page: str
+    page: str | None = None
     protocol: str
 
 

@@ -212,7 +212,7 @@ def _sources(suite: Suite, state: State) -> Iterator[str]:
         for score in published().of(_environment(subject), subject.agent)
     }
     texts = [
-        f"[{source.title}]({source.page}) ({source.protocol})"
+        f"{f'[{source.title}]({source.page})' if source.page else source.title} ({source.protocol})"
         for key, source in published().sources.items()
         if key in used
     ]
