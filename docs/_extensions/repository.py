@@ -1,4 +1,4 @@
-"""The role ``{repository}`` of a file or folder: its path, linked to `repository_address` of the settings if that is set."""
+"""The role ``{repository}`` of a file or folder: its path, linked if `repository_address` of the settings is set."""
 
 from __future__ import annotations
 
