@@ -291,6 +291,29 @@ def test_what_a_fault_does_not_hide():
     assert messages == [message("Both, environment 0")]
 
 
+@pytest.mark.parametrize("gives_next", [True, False])
+@pytest.mark.parametrize("batched", [True, False])
+@pytest.mark.parametrize("episode", [1, 2, 400])
+def test_a_loop_of_a_user(batched, gives_next, episode):
+    """Arrays are trusted after the first thousand steps; where no next states come, the last ones are not seen."""
+    env, agent = leaving(episode)(), make(Leaving)
+    state, steps = env.reset()[0][None], 0
+    with reported() as messages:
+        while env.ended < episode + 2:
+            action = agent.get_actions(state)
+            reached, reward, terminal, *_ = env.step(action[0])
+            reached, steps = reached[None], steps + 1
+            given = state, action, np.float32([reward]), np.array([terminal]), reached if gives_next else None
+            if batched:
+                agent.observe(*given, batched=True)
+            else:
+                agent.observe(*(None if each is None else each[0] for each in given))
+            state = env.reset()[0][None] if terminal else reached
+        agent.experience_state()  # as when it is stored
+    step = 3 * episode + (2 if gives_next else 3)
+    assert messages == [message("observe: environment env_0", step)]
+
+
 # The name of the option.
 
 

@@ -17,6 +17,7 @@ from rlgraph.agents.nested_arrays import row
 from rlgraph.agents.step_reader import StepReader
 from rlgraph.agents.user_actor import UserActor
 from rlgraph.core import InputError
+from rlgraph.environments.state_bounds import StateBounds
 
 
 class Observer:
@@ -44,6 +45,14 @@ class Observer:
             and not self._actor.sees_previous
         ):
             self._insert = learner.executor.program("insert_records")
+        #: Looks at raw states; the steps of its messages are those of the agent.
+        self._bounds = StateBounds(
+            reader.raw,
+            lambda slot: f"observe: environment {self._environments.names[slot]}",
+            lambda slot, steps: steps,
+            learner.graph.report_bounds,
+        )
+        self._has_bounds, self._looked_at = bool(self._bounds), learner.version
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)
         self._nowhere = np.zeros(0, bool)
@@ -81,6 +90,10 @@ class Observer:
             else:
                 is_taken = self._add_plain(seen, actions, rewards, terminals, truncations, next_states)
             if is_taken:
+                if self._has_bounds and states is not None:
+                    self._watch(states, next_states, np.arange(len(rewards)))
+                    if self._learner.version != self._looked_at:
+                        self.look()
                 return
         given = {
             "states": states,
@@ -166,6 +179,7 @@ class Observer:
         if self._actor.sees_previous:
             self._actor.have_room(int(slots.max()) + 1)
             self._actor.rewarded(columns["rewards"], slots)
+        raw, reached, of_all = columns.get("states"), columns.get("next_states"), slots
         columns = self._preprocessed(columns, slots, batched)
         ends = columns["terminals"] | columns["truncations"]
         if self._is_rollout:
@@ -176,6 +190,20 @@ class Observer:
             for complete, its_slots in self._waiting.add(step, slots[chosen]):
                 self._learner.add(complete, its_slots, is_counted=True)
         self._learner.count_steps(rows)
+        if self._has_bounds and raw is not None:
+            self._watch(raw, reached, of_all)
+            self.look()
+
+    def _watch(self, states: Any, next_states: Any, slots: np.ndarray) -> None:
+        """Take in raw states whose floats may be outside their bounds."""
+        self._bounds.add(states, slots, self._learner.steps)
+        if next_states is not None:
+            self._bounds.add(next_states, slots, self._learner.steps)
+
+    def look(self) -> None:
+        """Report what the states observed so far have outside their bounds."""
+        self._looked_at = self._learner.version
+        self._bounds.look()
 
     def drop(self, env_id: Any = None) -> None:
         """Throw away what waits of environments (None: all)."""
@@ -263,6 +291,7 @@ class Observer:
 
     def get_state(self) -> Any:
         """Copies of what waits; see `set_state`."""
+        self.look()
         return {"waiting": self._waiting.get_state(), "begins": self._begins.copy()}
 
     def set_state(self, state: Any) -> None:
