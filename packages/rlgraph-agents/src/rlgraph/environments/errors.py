@@ -15,9 +15,9 @@ class EnvironmentFault(RLGraphError):
 
     Raised for a state outside the state space (except for bounds of floats, see `StateBoundsWarning`), an action
     outside the action space, a reward or a state that is not finite, a step without a reset, and for any error of
-    an environment that is not restarted (the error is the fault's cause). The message names the environment, its index in
-    a vector environment, the step of the episode (the first step is 1, the state of a reset belongs to step 0), and the
-    leaf of the Space.
+    an environment that is not restarted (the error is the fault's cause). The message names the environment, its
+    index in a vector environment, the step of the episode (the first step is 1, the state of a reset belongs to
+    step 0), and the leaf of the Space.
     """
 
 

@@ -94,7 +94,7 @@ class StateBounds:
     def add(self, states: Rows, slots: np.ndarray[Any, Any], time: Any) -> None:
         """Take in states ``[B, ...]`` of these slots ``[B]``."""
         if self._is_flat:
-            copies = [np.array(states)]
+            copies = [states.copy() if type(states) is np.ndarray else np.array(states)]
         else:
             leaves = dict(leaves_of(states, "state"))
             copies = [np.array(leaves[part.name]) for part in self._parts]
