@@ -274,3 +274,28 @@ def test_quick_checks_of_integers(box, rows):
         drawn = np.random.default_rng(rows).integers(low, high, size=(rows, *box.shape))
         for array in (drawn, drawn.astype(box.dtype)):
             assert check(array) == (box.with_batch_rank().explain(array) is None)
+
+
+@pytest.mark.parametrize("fraction", [float("nan"), -0.1, 1.1, float("inf"), "0.5", None, True])
+def test_a_fraction_that_is_none(agent_of, fraction):
+    agent = agent_of(VECTOR)
+    agent.set_progress(0.25)
+    with pytest.raises(
+        InputError, match="set_progress: argument fraction: expected a number from 0 to 1, given"
+    ):
+        agent.set_progress(fraction)
+    assert float(agent.learner.progress) == 0.25
+    for allowed in (0, 1, 0.5, np.float32(0.5), np.float64(1.0)):
+        agent.set_progress(allowed)
+
+
+@pytest.mark.parametrize("slots", [0, -1, 1.5, "2", True])
+def test_an_actor_without_slots(agent_of, slots):
+    with pytest.raises(SpecError, match=r"new_actor\.slots: expected an integer >= 1, given"):
+        agent_of(VECTOR).new_actor(slots)
+
+
+@pytest.mark.parametrize("video", [True, 3, b"film.gif"])
+def test_a_film_that_is_no_file(agent_of, video):
+    with pytest.raises(SpecError, match="video: expected the name of a .gif or .mp4 file, given"):
+        agent_of(VECTOR).evaluate(1, env=ENVIRONMENT, video=video)

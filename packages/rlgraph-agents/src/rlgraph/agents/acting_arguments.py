@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from rlgraph.components.common.argument_checks import is_number
 from rlgraph.core import InputError
 
 P = ParamSpec("P")
@@ -36,6 +37,19 @@ def as_flag(method: str, name: str, value: Any) -> bool:
         hint = f". {_NOW}" if is_old else ""
         raise InputError(f"{method}: argument {name}: expected True or False, given {value!r}{hint}")
     return bool(value)
+
+
+def as_fraction(method: str, fraction: Any) -> float:
+    """A number from 0 to 1.
+
+    Raises:
+        InputError: it is something else, such as NaN, which schedules would make of every value.
+    """
+    if type(fraction) is float and 0.0 <= fraction <= 1.0:  # that of every step of training, quickly
+        return fraction
+    if not is_number(fraction) or not 0.0 <= fraction <= 1.0:
+        raise InputError(f"{method}: argument fraction: expected a number from 0 to 1, given {fraction!r}")
+    return float(fraction)
 
 
 def names_of(extra_returns: Any) -> list[str]:

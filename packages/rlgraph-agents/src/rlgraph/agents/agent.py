@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.agents.acting_arguments import answers_old_calls, as_flag
+from rlgraph.agents.acting_arguments import answers_old_calls, as_flag, as_fraction
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent_checkpoint import load_agent, store_agent
@@ -34,6 +34,7 @@ from rlgraph.agents.step_reader import StepReader
 from rlgraph.agents.user_actor import UserActor
 from rlgraph.agents.weights import load_weights
 from rlgraph.components import Exploration, NeuralNetwork
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable
 from rlgraph.core.errors import OtherNames, RLGraphError
 from rlgraph.core.specs.parameters import parameters_of
@@ -219,7 +220,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
 
     def set_progress(self, fraction: float) -> None:
         """Tell the schedules how much of training is done (0 to 1)."""
-        self.learner.progress[()] = fraction
+        self.learner.progress[()] = as_fraction("set_progress", fraction)
 
     def metrics(self) -> dict[str, float]:
         """Numbers of the algorithm's parts, such as ``{"epsilon": probability of a random action}``."""
@@ -239,7 +240,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
             learns: whether layers of the preprocessor learn from the states that it sees.
             seed: of its random numbers; None: every actor has others.
         """
-        learner = self.learner
+        learner, slots = self.learner, check_whole(slots, "new_actor.slots", least=1)
         self._actors += 1
         streams = RandomStreams([self.seed, self._actors] if seed is None else seed)
         actor = Actor(self.executor, learner.graph, self.state_space, slots, streams, learns)

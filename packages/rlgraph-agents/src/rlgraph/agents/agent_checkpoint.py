@@ -56,7 +56,7 @@ def load_agent(agent: Agent, directory: str | Path) -> None:
             f"{error}: agents of rlgraph-agents 0.2 and older kept other variables and counters; train anew, or use "
             "that version"
         ) from None
-    agent.set_progress(facts["time_percentage"])
+    agent.learner.progress[()] = facts["time_percentage"]
     agent.learner.set_counters(facts["learner"])
     agent._user.set_facts(facts["observer"])
     agent.reset_env_buffers()

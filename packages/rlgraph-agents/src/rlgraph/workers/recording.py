@@ -134,10 +134,12 @@ class Recorder:
         episodes: number of episodes to record.
 
     Raises:
-        SpecError: another suffix, an environment without pictures, or the extra for MP4 is not installed.
+        SpecError: no file, another suffix, an environment without pictures, or the extra for MP4 is not installed.
     """
 
     def __init__(self, spec: Any, file: str | Path, episodes: int = 1):
+        if not isinstance(file, str | Path):
+            raise SpecError(f"expected the name of a .gif or .mp4 file, given {file!r}", path="video")
         self.file = Path(file)
         if self.file.suffix.lower() not in FILMS:
             raise SpecError(f"a film is a .gif or an .mp4, given {self.file.suffix!r}", path=str(self.file))
