@@ -45,12 +45,13 @@ class A2C(ActorCritic):
         metrics |= self.explained(computed, records)
         losses = self.loss.loss(
             self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
-            computed["values"],
+            computed["trained_values"],
             computed["advantages"],
             self.policy.get_entropy(observations)["entropy"],
             time_percentage,
             weights=records["weights"],
             policy_advantages=computed.get("policy_advantages"),
+            evaluated_values=computed["values"],
         )
         return {**self.descend(losses, {**records, **computed}, time_percentage), **metrics}
 

@@ -93,15 +93,18 @@ class ActorCritic(Algorithm):
         """Values and advantages of a rollout ``[T, N]`` under the weights before an update, for use in `update`.
 
         Returns:
-            Fields ``[T, N]`` and metrics ``[]``. The fields are ``"values"`` and ``"advantages"``; with intrinsic
+            Fields ``[T, N]`` and metrics ``[]``. The fields are ``"values"``, ``"trained_values"`` (see `evaluating`) and ``"advantages"``; with intrinsic
             rewards also ``"policy_advantages"``, the sum for both kinds of rewards, and those that `descend` needs.
         """
         fields, metrics = ({}, {}) if self.intrinsic is None else self.intrinsic.explore(records)
         observations = records["observations"]
         found = self.value_function.get_values_of_transitions(observations, records["next_observations"])
-        values, given = found["state_values"], (records[name] for name in ("rewards", "terminals", "ends"))
+        values, given = (
+            found["evaluated_state_values"],
+            (records[name] for name in ("rewards", "terminals", "ends")),
+        )
         advantages = self.gae.calc_gae_values(values, *given, found["next_state_values"])
-        fields |= {"values": values, "advantages": advantages}
+        fields |= {"values": values, "trained_values": found["state_values"], "advantages": advantages}
         if self.intrinsic is not None:
             fields["policy_advantages"] = self._sum(advantages, fields.pop("intrinsic_advantages"))
         return fields, metrics

@@ -15,6 +15,7 @@ from rlgraph.agents.previous_steps import PREVIOUS, PreviousSteps
 from rlgraph.components import DemonstrationReplay, DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.graph.trace import updating
 from rlgraph.environments.masked_states import OBSERVATION, MaskedStates, as_bools
 from rlgraph.environments.state_bounds import Report, ReportOnce
 from rlgraph.spaces import Dict, FloatBox, Space
@@ -384,18 +385,22 @@ class AgentGraph(Component):
 
     def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         """What a method of the algorithm that takes records makes of them."""
+        updates = method == "update"
         if self.sequences is None:
             given = self._of_steps(records, beginnings)
         else:
             given = self._of_sequences(records, weights)
             weights = given["weights"]
+        if updates:  # next states are for targets, which are only evaluated
+            given["observations"]["training"] = True
         if self.scale_rewards is not None:
             scaled = self.scale_rewards.normalize
             given |= {name: scaled(given[name]) for name in self.experience.reward_fields}
         named = self._times(method, time_percentage)
         if self.takes(method, "importance_weights"):
             named["importance_weights"] = weights
-        results = getattr(self.algorithm, method)(given, **named)
+        with updating(updates):
+            results = getattr(self.algorithm, method)(given, **named)
         if self.sequences is not None and isinstance(results, dict) and "priorities" in results:
             priorities = self.sequences.get_priorities(results["priorities"], records["weights"])
             results = {**results, "priorities": priorities}

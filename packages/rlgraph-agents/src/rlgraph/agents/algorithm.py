@@ -30,7 +30,9 @@ class Algorithm(Component):
     the first argument is ``observations``, the root's takes ``states``.
 
     ``observations`` is a dict with ``"states"``, with ``"internal_states"`` of recurrent networks, and with
-    ``"training"``, which is False, where actions are greedy; policies and value functions take it whole. ``records``
+    ``"training"``: False where actions are greedy, True in ``records`` of `update`, where the values that a loss
+    differentiates are with dropout and batch statistics; for others of the same states, such as targets, give
+    ``evaluating(part, observations)``. Policies and value functions take it whole. ``records``
     has ``"observations"``, ``"next_observations"`` and the fields of the algorithm's kind of experience.
 
     Attributes:

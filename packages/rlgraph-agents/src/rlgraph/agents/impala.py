@@ -12,6 +12,7 @@ from rlgraph.agents.default_network import policy_and_value_function
 from rlgraph.agents.experience.fragments import Fragments
 from rlgraph.agents.metric import Metric, usual
 from rlgraph.components import IMPALALoss, Optimizer
+from rlgraph.components.common.observations import evaluating
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
 from rlgraph.spaces import FloatBox, Space
@@ -85,10 +86,14 @@ class IMPALA(Algorithm):
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations = records["observations"]
         values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
-        given = (
-            self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
+        log_probs = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
+        calm, evaluated_log_probs = evaluating(self.policy, observations), log_probs
+        if calm is not observations:
+            likelihood = self.policy.get_log_likelihood(calm, records["actions"])
+            evaluated_log_probs = likelihood["log_likelihood"]
+        evaluated = (evaluated_log_probs, values["evaluated_state_values"])
+        behaviour, *given = (
             records["remembered"]["log_likelihood"],
-            values["state_values"],
             values["next_state_values"],
             records["rewards"],
             records["terminals"],
@@ -98,8 +103,18 @@ class IMPALA(Algorithm):
             records["ends"],
             records["weights"],
         )
-        losses = self.loss.loss(*given, entropy, ends, time_percentage, weights=weights)
-        targets = self.loss.get_value_targets(*given, ends, weights)
+        losses = self.loss.loss(
+            log_probs,
+            behaviour,
+            values["state_values"],
+            *given,
+            entropy,
+            ends,
+            time_percentage,
+            *evaluated,
+            weights=weights,
+        )
+        targets = self.loss.get_value_targets(evaluated[0], behaviour, evaluated[1], *given, ends, weights)
         explained = self.loss.get_explained_variance(values["state_values"], targets, weights)
         variables = self.trainable_variables(self.policy, self.value_function)
         norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)

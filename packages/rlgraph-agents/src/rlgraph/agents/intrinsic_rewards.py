@@ -16,6 +16,7 @@ from rlgraph.components import (
     ValueFunction,
 )
 from rlgraph.components.common.argument_checks import check_flag, check_number
+from rlgraph.components.common.observations import evaluating
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, in_group, rlgraph_api
 from rlgraph.core.functional.policy_gradient import value_loss
@@ -125,7 +126,7 @@ class IntrinsicRewards(Component):
         rewards, fields = self.rewards_of(records)
         scaled = self.scaling.scale(rewards, weights)
         found = self.value_function.get_values_of_transitions(
-            records["observations"], records["next_observations"]
+            evaluating(self.value_function, records["observations"]), records["next_observations"]
         )
         values, following = found["state_values"], found["next_state_values"]
         if self.gae is None:

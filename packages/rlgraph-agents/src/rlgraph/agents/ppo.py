@@ -11,6 +11,7 @@ from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.metric import Metric
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
 from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.observations import evaluating
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space
@@ -85,8 +86,11 @@ class PPO(ActorCritic):
 
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
-        computed, metrics = self.evaluated(records)
-        old = self.policy.get_log_likelihood(records["observations"], records["actions"])
+        observations = records["observations"]
+        calm = {**records, "observations": evaluating(self.value_function, observations)}
+        computed, metrics = self.evaluated(calm)
+        del computed["trained_values"]  # each minibatch has its own
+        old = self.policy.get_log_likelihood(evaluating(self.policy, observations), records["actions"])
         computed["log_probs"] = old["log_likelihood"]
         if self.standardize is not None:
             advantages = computed.get("policy_advantages", computed["advantages"])

@@ -20,6 +20,7 @@ from rlgraph.components import (
 )
 from rlgraph.components.common.action_scaling import log_half_ranges
 from rlgraph.components.common.argument_checks import check_flag
+from rlgraph.components.common.observations import evaluating
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import IntBox, Space
@@ -99,7 +100,7 @@ class SAC(OffPolicyActorCritic):
             self._values(self.targets, next_states, next_actions),
             self._values(self.critics, states, records["actions"]),
             log_probs,
-            self._values(self.critics, states, actions),
+            self._values(self.critics, evaluating(self.critics[0], states), actions),
             *(records[name] for name in ("rewards", "terminals", "actions", "discounts")),
             weights=importance_weights,
             action_mask=states.get("action_mask"),

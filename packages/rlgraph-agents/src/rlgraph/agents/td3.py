@@ -11,6 +11,7 @@ from rlgraph.agents.default_network import policy_and_value_networks
 from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import DeterministicPolicy, Exploration, Target, TD3Loss
 from rlgraph.components.common.argument_checks import check_flag, check_number, check_whole
+from rlgraph.components.common.observations import evaluating
 from rlgraph.core import branch, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
@@ -115,7 +116,8 @@ class TD3(OffPolicyActorCritic):
 
         def update_policy() -> None:
             actions = self.policy.get_deterministic_action(states)["action"]
-            values = self.critics[0].state_action_value(states, actions)
+            critic = self.critics[0]
+            values = critic.state_action_value(evaluating(critic, states), actions)
             loss = self.loss.loss_average(self.loss.actor_loss_per_item(values), importance_weights)
             self.step("actor", [self.policy], loss, time_percentage)
             self._keep(loss)

@@ -71,7 +71,7 @@ class ModuleComponent(NativeModule):
             for seed in seeds(self.module):
                 words = ops.random_integers(tuple(seed.shape), 0, 2**31 - 1)
                 state.append((seed, tf.cast(words, seed.dtype)))
-        outputs, now = called(self.module, inputs, training, state)
+        outputs, now = called(self.module, inputs, training and self.module.trainable, state)
         for (name, variable), (_, before) in zip(named.items(), state, strict=False):
             if now(variable) is not before:
                 ops.assign(self.tensors[name], now(variable))
@@ -115,7 +115,7 @@ class ModuleComponent(NativeModule):
         target.assign(value)
 
     def attempt(self, inputs: Any, training: bool) -> Trial:
-        return attempt(self.module, inputs, training, self._float_dtype)
+        return attempt(self.module, inputs, training and self.module.trainable, self._float_dtype)
 
 
 def _reader(variable: keras.Variable) -> Callable[[], np.ndarray]:

@@ -14,7 +14,15 @@ from torch import Tensor, nn
 
 from rlgraph.components.common.native_module import NativeModule, State, Trial
 from rlgraph.core import SpecError, graph_fn
-from rlgraph.torch.module_trial import TorchTrial, attempt, buffer_places, called, named_tensors, with_tensors
+from rlgraph.torch.module_trial import (
+    TorchTrial,
+    attempt,
+    buffer_places,
+    called,
+    in_mode,
+    named_tensors,
+    with_tensors,
+)
 
 
 class ModuleComponent(NativeModule):
@@ -80,7 +88,7 @@ class ModuleComponent(NativeModule):
         tensors: Any = self.tensors
         device = next((tensor.device for tensor in tensors.values()), CPU)
         module = with_tensors(self.module, tensors, constants=None if device == CPU else device)
-        module.train(training)
+        in_mode(module, self.module, training)
         trials = [trial for (mode, _), trial in self._trials.items() if mode == training]
         places = list(buffer_places(module, tensors))
         if None not in trials:

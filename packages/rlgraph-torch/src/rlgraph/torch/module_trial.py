@@ -64,6 +64,16 @@ def with_tensors(
     return twin
 
 
+def in_mode(twin: nn.Module, module: nn.Module, training: bool) -> nn.Module:
+    """`twin`, a copy of `module`, in training or evaluation mode; parts whose parameters are all frozen never train."""
+    twin.train(training)
+    for name, part in module.named_modules() if training else ():
+        parameters = list(part.parameters())
+        if parameters and not any(parameter.requires_grad for parameter in parameters):
+            twin.get_submodule(name).eval()
+    return twin
+
+
 def called(module: nn.Module, inputs: Any) -> Any:
     """Call a module; a tuple of inputs is its positional arguments."""
     return module(*inputs) if type(inputs) is tuple else module(inputs)
@@ -77,7 +87,7 @@ def attempt(module: nn.Module, inputs: Any, training: bool, float_dtype: str) ->
         Exception: what the module raises.
     """
     tensors = {name: on_meta(t, float_dtype) for name, t in named_tensors(module).items()}
-    twin = with_tensors(module, tensors, constants=torch.device("meta")).train(training)
+    twin = in_mode(with_tensors(module, tensors, constants=torch.device("meta")), module, training)
     given = _mapped(inputs, lambda x: torch.empty(x.shape, dtype=getattr(torch, x.dtype), device="meta"))
     watching = _Watching()
     own = dict(buffer_places(twin, tensors))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
 from rlgraph.core.ops import SymbolicTensor
@@ -90,19 +91,22 @@ class ActionAdapter(Component):
         return prod(self.action_space.shape)
 
     @rlgraph_api
-    def get_parameters(self, nn_outputs: Any, action_mask: Any = None) -> Any:
+    def get_parameters(self, nn_outputs: Any, action_mask: Any = None, training: Any = None) -> Any:
         """The parameters of the distribution of actions.
 
         Args:
             nn_outputs: features ``[B, N]``.
             action_mask: of categorical actions, which are possible: bool ``[B, ..., A]``; default: all.
+            training: passed to the layers that accept it.
         """
-        return self.get_parameters_from_adapter_outputs(self.get_adapter_outputs(nn_outputs), action_mask)
+        outputs = self.get_adapter_outputs(nn_outputs, training)
+        return self.get_parameters_from_adapter_outputs(outputs, action_mask)
 
     @rlgraph_api
-    def get_adapter_outputs(self, nn_outputs: Any) -> Any:
-        """The outputs of the layer, ``[B, N] -> [B, num_outputs]``."""
-        features = nn_outputs if self.pre_network is None else self.pre_network.call(nn_outputs)
+    def get_adapter_outputs(self, nn_outputs: Any, training: Any = None) -> Any:
+        """The outputs of the layer, ``[B, N] -> [B, num_outputs]``; `training` as in `get_parameters`."""
+        before = self.pre_network
+        features = nn_outputs if before is None else call_layer(before, nn_outputs, training=training)
         return self.action_layer.call(features)
 
     @rlgraph_api(must_be_complete=False)

@@ -37,27 +37,28 @@ class JointActionAdapter(Component):
         return Distribution.from_spec(self.distribution_spec(), scope=scope)
 
     @rlgraph_api(flatten_ops={"action_mask"})
-    def get_parameters(self, nn_outputs: Any, action_mask: Any = None) -> Any:
+    def get_parameters(self, nn_outputs: Any, action_mask: Any = None, training: Any = None) -> Any:
         """The parameters of the distributions, in the structure of the action.
 
         Args:
             nn_outputs: features ``[B, N]``.
             action_mask: masks of some or all categorical parts, in the structure of the action; of an argument of the
                 root, or a literal.
+            training: passed to the layers that accept it.
 
         Raises:
             AssemblyError: a mask belongs to an unknown part or one without categories.
         """
         return map_parts(
-            lambda adapter, path: adapter.get_parameters(nn_outputs, action_mask.get(path)),
+            lambda adapter, path: adapter.get_parameters(nn_outputs, action_mask.get(path), training),
             self.adapters,
             self._checked(action_mask),
         )
 
     @rlgraph_api
-    def get_adapter_outputs(self, nn_outputs: Any) -> Any:
+    def get_adapter_outputs(self, nn_outputs: Any, training: Any = None) -> Any:
         """The outputs of the adapters' layers, a container of ``[B, num_outputs]``."""
-        return map_parts(lambda adapter: adapter.get_adapter_outputs(nn_outputs), self.adapters)
+        return map_parts(lambda adapter: adapter.get_adapter_outputs(nn_outputs, training), self.adapters)
 
     @rlgraph_api(must_be_complete=False, flatten_ops={"action_mask"})
     def get_parameters_from_adapter_outputs(self, adapter_outputs: Any, action_mask: Any = None) -> Any:

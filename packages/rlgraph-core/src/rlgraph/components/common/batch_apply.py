@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.time_folding import TimeFolding
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.specs.spec_types import ComponentSpec
@@ -60,9 +61,13 @@ class BatchApply(TimeFolding):
             )
 
     @rlgraph_api
-    def call(self, inputs: Any) -> Any:
-        """``inputs [B, T, ...]``, or a container of such, ``->`` the component's result ``[B, T, ...]``."""
-        outputs = getattr(self.applied, self.api_method_name)(self._fold_time(inputs))
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """``inputs [B, T, ...]``, or a container of such, ``->`` the component's result ``[B, T, ...]``.
+
+        `training` is passed to the component if it accepts it.
+        """
+        folded = self._fold_time(inputs)
+        outputs = call_layer(self.applied, folded, training=training, method=self.api_method_name)
         if isinstance(outputs, tuple):
             return tuple(self._unfold_time(output, inputs) for output in outputs)
         return self._unfold_time(outputs, inputs)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rlgraph.core import BuildError, Component, InputError, Variable, rlgraph_api
+from rlgraph.core import AssemblyError, BuildError, Component, InputError, Variable, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, from_spec
 
@@ -98,9 +98,14 @@ class NativeModule(Component):
             )
 
     @rlgraph_api
-    def call(self, inputs: Any) -> Any:
-        """The module's output in evaluation mode: without dropout, without updates of running means."""
-        return self._evaluate(inputs)
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """The module's output in evaluation mode: without dropout, without updates of running means.
+
+        With ``training=True`` as `call_in_training`.
+        """
+        if training is not None and not isinstance(training, bool):
+            raise AssemblyError(f"{self.scope_path}: training: expected True, False or None, given a tensor")
+        return self._train(inputs) if training else self._evaluate(inputs)
 
     @rlgraph_api
     def call_in_training(self, inputs: Any) -> Any:

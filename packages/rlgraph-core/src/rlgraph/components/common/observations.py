@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from rlgraph.components.networks.layer_chain import is_recurrent, state_key
+from rlgraph.components.layers.training_layers import has_only_noise
+from rlgraph.components.networks.layer_chain import call_layer, is_recurrent, state_key
 from rlgraph.core import AssemblyError, Component, graph_fn
 from rlgraph.core.errors import nearest, no_part
 from rlgraph.spaces import Dict
@@ -35,8 +36,9 @@ class Observations:
             unrolled over them; its outputs are those of the items.
         after: int [T * B], with `sequences`: `states` are those that these steps led to, each one further step of a
             recurrent network.
-        training: True or False for layers that behave differently in training, such as `NoisyDense`, in the network
-            and in heads of action values; None: their default. Layers of an action adapter have their default.
+        training: for the layers that accept it, such as `Dropout` and `NoisyDense`. True: a loss of these states is
+            differentiated; None: acting, targets, and whatever else is only evaluated; False: greedy actions, without
+            noise of layers. Frozen layers, such as those of target networks, are given None for True.
     """
 
     states: Any
@@ -88,6 +90,17 @@ class Observations:
         return {name: part for name in PARTS if (part := others.get(name, getattr(self, name))) is not None}
 
 
+def evaluating(part: Component, observations: Any) -> Any:
+    """Observations of an update for values of `part` that no derivative goes through, such as targets.
+
+    Dropout is off, and running statistics are used. They are `observations` where nothing else than noise tells both
+    apart: one draw of it then is in the values that train, and in their targets.
+    """
+    if Observations.of(observations, part.scope_path).training is not True or has_only_noise(part):
+        return observations
+    return {**observations, "training": None}
+
+
 PARTS = tuple(field.name for field in fields(Observations))
 
 
@@ -116,6 +129,10 @@ class Observing(Component):
         space = self.observing_network.internal_states_space
         return None if space is None else Dict({self.states_key: space})
 
+    def training_of(self, observations: Any) -> Any:
+        """The `training` of observations, for the layers after the network; for use in API methods."""
+        return Observations.of(observations, self.scope_path).training
+
     def features_of(self, observations: Any, every_step: bool | None = None) -> dict[str, Any]:
         """``{"nn_outputs"}`` of the network, and ``"internal_states"`` if it is recurrent; for use in API methods.
 
@@ -123,7 +140,7 @@ class Observing(Component):
         """
         given = Observations.of(observations, self.scope_path)
         if not is_recurrent(self.observing_network):
-            return {"nn_outputs": self.observing_network.call(given.states, training=given.training)}
+            return {"nn_outputs": call_layer(self.observing_network, given.states, training=given.training)}
         if given.sequences is not None:
             return {"nn_outputs": self._features_of_sequences(given)}
         result = self.observing_network.call_with_states(
@@ -146,7 +163,8 @@ class Observing(Component):
             self.states_key, self.scope_path
         )
         if "burn_in" in steps:
-            after = self._unrolled(steps["burn_in"], states, given.training, None)
+            training = None if given.training is True else given.training
+            after = self._unrolled(steps["burn_in"], states, training, None)
             states = self._without_gradient(after["internal_states"])
         result = self._unrolled(steps, states, given.training, True)
         if given.after is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.observations import Observations, Observing
+from rlgraph.components.common.observations import Observations, Observing, evaluating
 from rlgraph.components.common.time_folding import TimeFolding
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import is_recurrent
@@ -39,7 +39,10 @@ class StateValues(Observing, TimeFolding):
 
     @rlgraph_api
     def get_values_of_transitions(self, observations: Any, next_observations: Any) -> Any:
-        """``{"state_values", "next_state_values"}`` of transitions, ``[B]``, ``[B, T]`` or ``[T, B]`` each.
+        """Values of transitions, ``[B]``, ``[B, T]`` or ``[T, B]`` each.
+
+        ``{"state_values", "evaluated_state_values", "next_state_values"}``. In an update the first are those that
+        train; the others, for targets and advantages, are without dropout and from running statistics (`evaluating`).
 
         Args:
             observations: before the transitions.
@@ -47,15 +50,24 @@ class StateValues(Observing, TimeFolding):
                 values each by a further step after that of `observations`, without the reset that may follow. So other
                 parts of it are not used.
         """
+        calm = evaluating(self, observations)
         if not is_recurrent(self.network):
+            trained, evaluated = self._valued_twice(observations, calm, None)
+            following = self._valued(self.features_of(next_observations))["state_values"]
             return {
-                "state_values": self._valued(self.features_of(observations))["state_values"],
-                "next_state_values": self._valued(self.features_of(next_observations))["state_values"],
+                "state_values": trained["state_values"],
+                "evaluated_state_values": evaluated["state_values"],
+                "next_state_values": following,
             }
         given = Observations.of(observations, self.scope_path)
-        # Both passes are given states, since the build creates the network from the first one.
+        # All passes are given states, since the build creates the network from the first one.
         states = self._zeros(given.states) if given.internal_states is None else given.internal_states
-        before = self._valued(self.features_of(given.bundle(internal_states=states), every_step=True))
+        training = Observations.of(calm, self.scope_path).training
+        begun, calm = (
+            given.bundle(internal_states=states),
+            given.bundle(internal_states=states, training=training),
+        )
+        trained, before = self._valued_twice(begun, begun if training is given.training else calm, True)
         reached = Observations.of(next_observations, self.scope_path).states
         one_step = {
             "states": self._fold_time(reached),
@@ -63,9 +75,15 @@ class StateValues(Observing, TimeFolding):
         }
         after = self._valued(self.features_of(one_step))["state_values"]
         return {
-            "state_values": before["state_values"],
+            "state_values": trained["state_values"],
+            "evaluated_state_values": before["state_values"],
             "next_state_values": self._unfold_time(after, reached),
         }
+
+    def _valued_twice(self, observations: Any, calm: Any, every_step: bool | None) -> tuple[Any, Any]:
+        """In training and in evaluation; once, where these are the same."""
+        trained = self._valued(self.features_of(observations, every_step))
+        return trained, trained if calm is observations else self._valued(self.features_of(calm, every_step))
 
     def _valued(self, features: dict[str, Any]) -> dict[str, Any]:
         return {"state_values": self._value(self.value_layer.call(features["nn_outputs"])), **features}

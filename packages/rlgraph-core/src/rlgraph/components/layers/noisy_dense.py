@@ -13,6 +13,7 @@ from rlgraph.components.layers.leading_axes import over_rows
 from rlgraph.core import Component, SpecError, Variable, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.noisy_networks import factorised_noise
+from rlgraph.core.graph.trace import shared_calls
 from rlgraph.spaces import FloatBox, Space
 
 #: Kind of noise -> its default sigma (Fortunato et al., 2018, section 3.2).
@@ -98,7 +99,10 @@ class NoisyDense(Component):
             inputs: floats.
             training: whether there is noise: True or False, None for True, or a boolean tensor [].
         """
-        return self._plain(inputs) if training is False else self._noisy(inputs, training)
+        if training is False:
+            return self._plain(inputs)
+        with shared_calls(False):  # each call draws, in an update as well
+            return self._noisy(inputs, None if training is True else training)
 
     @rlgraph_api
     def resample_noise(self) -> Any:
@@ -115,7 +119,7 @@ class NoisyDense(Component):
             first, second = (ops.random_normal(shape) for shape in self.draws)
         else:
             first, second = self.noise_0, self.noise_1
-        if training is not None and training is not True:
+        if training is not None:
             first, second = ops.where(training, first, 0.0), ops.where(training, second, 0.0)
         if self.noise == "factorised":
             first, second = factorised_noise(ops, first, second)

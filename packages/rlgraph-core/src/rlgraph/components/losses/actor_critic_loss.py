@@ -53,6 +53,7 @@ class ActorCriticLoss(PolicyGradientLoss):
         entropy: Any = None,
         time_percentage: Any = None,
         policy_advantages: Any = None,
+        evaluated_values: Any = None,
     ) -> Any:
         """``{"loss", "policy_loss", "value_loss", "entropy"}``, each ``[B]``; ``loss`` is the weighted sum.
 
@@ -64,13 +65,15 @@ class ActorCriticLoss(PolicyGradientLoss):
             time_percentage: the fraction of training done, []; only needed with a schedule.
             policy_advantages: those of the policy's part, with rewards for exploration for example [B]; default:
                 `advantages`.
+            evaluated_values: `state_values` without dropout, and from running statistics, by which the advantages are
+                [B]; default: `state_values`.
         """
         policy_loss = self._policy_loss(
             log_probs, advantages if policy_advantages is None else policy_advantages
         )
-        return self.with_total(
-            policy_loss, self._value_loss(state_values, advantages), entropy, time_percentage
-        )
+        evaluated = state_values if evaluated_values is None else evaluated_values
+        losses = self._value_loss(state_values, evaluated, advantages)
+        return self.with_total(policy_loss, losses, entropy, time_percentage)
 
     @graph_fn(flatten_ops={"log_probs"})
     def _policy_loss(self, ops: Any, log_probs: Mapping[str, Any], advantages: Any) -> Any:
@@ -78,5 +81,5 @@ class ActorCriticLoss(PolicyGradientLoss):
         return policy_gradient_loss(ops, joint, advantages)
 
     @graph_fn
-    def _value_loss(self, ops: Any, state_values: Any, advantages: Any) -> Any:
-        return value_loss(ops, state_values, state_values + advantages)
+    def _value_loss(self, ops: Any, state_values: Any, evaluated: Any, advantages: Any) -> Any:
+        return value_loss(ops, state_values, evaluated + advantages)

@@ -96,6 +96,8 @@ class IMPALALoss(PolicyGradientLoss):
         truncations: Any = None,
         time_percentage: Any = None,
         weights: Any = None,
+        evaluated_log_probs: Any = None,
+        evaluated_values: Any = None,
     ) -> Any:
         """``{"loss", "policy_loss", "value_loss", "entropy"}``, each ``[T, B]``; ``loss`` is the weighted sum.
 
@@ -111,11 +113,13 @@ class IMPALALoss(PolicyGradientLoss):
             truncations: where an episode was cut before the last step [T, B], bool.
             time_percentage: the fraction of training done, []; only needed with a schedule.
             weights: of the steps [T, B]; a step before one of weight 0 is the last of its fragment.
+            evaluated_log_probs, evaluated_values: `log_probs` and `state_values` without dropout, and from running
+                statistics, of which targets and advantages are made; default: these.
         """
         targets, advantages = self._v_trace(
-            log_probs,
+            log_probs if evaluated_log_probs is None else evaluated_log_probs,
             behaviour_log_probs,
-            state_values,
+            state_values if evaluated_values is None else evaluated_values,
             bootstrap_values,
             rewards,
             terminals,

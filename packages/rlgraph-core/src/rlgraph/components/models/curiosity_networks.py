@@ -12,6 +12,7 @@ from rlgraph.components.common.action_scaling import ActionScaling, scaled_space
 from rlgraph.components.common.action_spaces import check_actions
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import prediction_error
@@ -57,15 +58,15 @@ class CuriosityNetworks(Component):
         check_actions(input_spaces["actions"], self.action_space)
 
     @rlgraph_api
-    def get_features(self, states: Any) -> Any:
+    def get_features(self, states: Any, training: Any = None) -> Any:
         """``[B, N]``."""
-        return self.features.call(self.encoder.call(states))
+        return self.features.call(call_layer(self.encoder, states, training=training))
 
     @rlgraph_api
-    def get_action_parameters(self, states: Any, next_states: Any) -> Any:
+    def get_action_parameters(self, states: Any, next_states: Any, training: Any = None) -> Any:
         """Parameters of the distribution of the action that led from one to the other."""
-        both = self._pair(self.get_features(states), self.get_features(next_states))
-        return self.inverse.get_distribution_parameters(both)
+        both = self._pair(self.get_features(states, training), self.get_features(next_states))
+        return self.inverse.get_distribution_parameters(both, training)
 
     @rlgraph_api
     def predict_actions(self, states: Any, next_states: Any) -> Any:
@@ -76,16 +77,16 @@ class CuriosityNetworks(Component):
         return found if self.scaling is None else self.scaling.restore(found)
 
     @rlgraph_api
-    def get_inverse_error(self, states: Any, actions: Any, next_states: Any) -> Any:
+    def get_inverse_error(self, states: Any, actions: Any, next_states: Any, training: Any = None) -> Any:
         """Minus the log-likelihood of the actions ``[B]``, of scaled ones if they are."""
-        parameters = self.get_action_parameters(states, next_states)
+        parameters = self.get_action_parameters(states, next_states, training)
         return self._negative(self.inverse.distribution.log_prob(parameters, self._scaled(actions)))
 
     @rlgraph_api
-    def get_forward_error(self, states: Any, actions: Any, next_states: Any) -> Any:
+    def get_forward_error(self, states: Any, actions: Any, next_states: Any, training: Any = None) -> Any:
         """``1/2 |prediction - features of next_states|^2``, ``[B]``."""
-        known = self._with_actions(self.get_features(states), self._scaled(actions))
-        predictions = self.prediction.call(self.forward.call(known))
+        known = self._with_actions(self.get_features(states, training), self._scaled(actions))
+        predictions = self.prediction.call(call_layer(self.forward, known, training=training))
         return self._error(predictions, self.get_features(next_states))
 
     def _scaled(self, actions: Any) -> Any:

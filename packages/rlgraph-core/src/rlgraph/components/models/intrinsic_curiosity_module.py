@@ -12,6 +12,7 @@ from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss
 from rlgraph.core.functional.weighting import weighted_mean
+from rlgraph.core.graph.trace import updating
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, SpaceSpec
 
 #: Distributions whose support includes the bounds of actions.
@@ -119,7 +120,8 @@ class IntrinsicCuriosityModule(Component):
             step. The inverse loss is minus the log-likelihood of the actions, a cross-entropy for
             categorical actions.
         """
-        losses = self._losses(weights, states, actions, next_states)
+        with updating(True):
+            losses = self._losses(weights, states, actions, next_states, True)
         rewards = self.get_intrinsic_rewards(states, actions, next_states)
         self.optimizer.step(self.networks.variables(trainable_only=True), losses["loss"], time_percentage)
         return {**losses, "intrinsic_rewards": rewards}

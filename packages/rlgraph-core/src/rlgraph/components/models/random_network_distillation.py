@@ -11,6 +11,7 @@ from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.common.normalizer import float_parts
 from rlgraph.components.common.running_moments import deviation_of, merge_rows
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.components.preprocessing.preprocess_layer import check_numeric
@@ -117,12 +118,12 @@ class RandomNetworkDistillation(Component):
         Returns:
             ``{"loss": []}`` before the step.
         """
-        losses = self.get_loss(observations, weights)
+        losses = {"loss": self._mean(self._errors(observations, True), weights)}
         self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], time_percentage)
         return losses
 
-    def _errors(self, observations: Any) -> Any:
-        return self._error(self.predictor.call(observations), self.target.call(observations))
+    def _errors(self, observations: Any, training: bool | None = None) -> Any:
+        return self._error(self.predictor.call(observations, training), self.target.call(observations))
 
     @graph_fn
     def _error(self, ops: Any, predictions: Any, features: Any) -> Any:
@@ -176,9 +177,9 @@ class _Features(Component):
         super().__init__(network, *further, self.features, scope=scope, **kwargs)
 
     @rlgraph_api
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, training: Any = None) -> Any:
         """``[B, ...] -> [B, num_features]``."""
-        hidden = self.network.call(inputs)
+        hidden = call_layer(self.network, inputs, training=training)
         for layer in self.further:
             hidden = layer.call(hidden)
         return self.features.call(hidden)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.common.action_spaces import action_space_of
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
@@ -57,8 +58,10 @@ class SupervisedPredictor(Component):
             inputs: ``[B, ...]``, or of sequences.
             training: passed to the layers that accept it, such as `Dropout`.
         """
-        outputs = self.network.call(inputs, training=training)
-        return outputs if self.adapter is None else self.adapter.get_parameters(outputs)
+        outputs = call_layer(self.network, inputs, training=training)
+        if self.adapter is None:
+            return outputs
+        return call_layer(self.adapter, outputs, training=training, method="get_parameters")
 
     @rlgraph_api
     def predict(self, inputs: Any, deterministic: Any = None) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rlgraph.components.common.time_folding import TimeFolding
 from rlgraph.core import AssemblyError, SpecError, rlgraph_api
+from rlgraph.core.graph.trace import shared_calls
 from rlgraph.spaces import Dict, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
 
@@ -122,12 +123,16 @@ def run_layers(
     return inputs, states
 
 
-def call_layer(layer: Any, *inputs: Any, training: Any, **named: Any) -> Any:
-    """The output of `layer`, with `training` if it accepts it; for use in API methods."""
-    method = layer.api_methods().get("call")
-    if method is not None and "training" in inspect.signature(method).parameters:
-        named["training"] = training
-    return layer.call(*inputs, **named)
+def call_layer(layer: Any, *inputs: Any, training: Any, method: str = "call", **named: Any) -> Any:
+    """The output of `layer`, with `training` if it accepts it; for use in API methods.
+
+    A frozen layer never trains. In an update, equal calls of one that trains are one: see `shared_calls`.
+    """
+    function = layer.api_methods().get(method)
+    if function is not None and "training" in inspect.signature(function).parameters:
+        named["training"] = None if training is True and not layer.trainable else training
+    with shared_calls(named.get("training") is True):
+        return getattr(layer, method)(*inputs, **named)
 
 
 def is_recurrent(layer: Any) -> bool:

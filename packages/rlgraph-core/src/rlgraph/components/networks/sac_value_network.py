@@ -9,7 +9,7 @@ from rlgraph.components.common.action_scaling import ActionScaling
 from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.components.common.observations import Observing
 from rlgraph.components.layers.dense import Dense
-from rlgraph.components.networks.layer_chain import is_recurrent
+from rlgraph.components.networks.layer_chain import call_layer, is_recurrent
 from rlgraph.components.networks.neural_network import sub_network
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec
@@ -76,7 +76,8 @@ class SACValueNetwork(Observing):
     def state_action_value(self, states: Any, actions: Any) -> Any:
         """``states [B, ...], actions [B, ...] -> [B]``; the states may be in a bundle, see `Observations`."""
         features = self.joined.call(self.features_of(states)["nn_outputs"], actions)
-        return self._value(self.value_layer.call(self.network.call(features)))
+        valued = call_layer(self.network, features, training=self.training_of(states))
+        return self._value(self.value_layer.call(valued))
 
     @graph_fn
     def _value(self, ops: Any, values: Any) -> Any:

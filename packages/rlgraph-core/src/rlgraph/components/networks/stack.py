@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,17 +103,15 @@ class Stack(TimeFolding):
             _, *given = arguments.values()
             values = tuple(self._folded(x) for x in given) if method.fold_time_rank else tuple(given)
             for component in self.stacked:
-                if method.called == "call":
-                    result = call_layer(component, *values, training=training)
-                else:
-                    result = getattr(component, method.called)(*values)
+                result = call_layer(component, *values, training=training, method=method.called)
                 values = result if isinstance(result, tuple) else (result,)
             if method.unfold_time_rank:
                 values = tuple(self._unfold_time(x, given[0]) for x in values)
             return values if len(values) != 1 else values[0]
 
         # The signature of the first component, since the stack may be a root, whose arguments have names.
-        signature = inspect.signature(self.stacked[0].api_methods()[method.called])
+        first, *others = (inspect.signature(part.api_methods()[method.called]) for part in self.stacked)
+        signature = first if "training" in first.parameters else _with_training(first, others)
         wired.__signature__ = signature  # type: ignore[attr-defined]
         wired.__doc__ = f"`{method.called}` of every component, in sequence."
         return wired
@@ -153,6 +151,14 @@ class Stack(TimeFolding):
         if method.name == "call":
             self.add_member(rlgraph_api(name="call_with_states")(call_with_states))
         return call
+
+
+def _with_training(first: inspect.Signature, others: Iterable[inspect.Signature]) -> inspect.Signature:
+    """`first`, with the argument ``training`` if one of `others` has it."""
+    if not any("training" in other.parameters for other in others):
+        return first
+    training = inspect.Parameter("training", inspect.Parameter.KEYWORD_ONLY, default=None)
+    return first.replace(parameters=[*first.parameters.values(), training])
 
 
 def _method(given: Any, scope: str) -> StackMethod:

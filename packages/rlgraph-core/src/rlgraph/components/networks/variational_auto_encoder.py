@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.distributions.normal import Normal
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import sub_network
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -87,36 +88,37 @@ class VariationalAutoEncoder(Component):
             )
 
     @rlgraph_api
-    def call(self, inputs: Any, deterministic: Any = None) -> Any:
+    def call(self, inputs: Any, deterministic: Any = None, training: Any = None) -> Any:
         """The reconstruction of ``inputs [B, ...]``: means or logits, ``[B, ...]``."""
-        return self.decoder.call(self.encode(inputs, deterministic)["z"])
+        z = self.encode(inputs, deterministic, training)["z"]
+        return call_layer(self.decoder, z, training=training)
 
     @rlgraph_api
-    def encode(self, inputs: Any, deterministic: Any = None) -> Any:
+    def encode(self, inputs: Any, deterministic: Any = None, training: Any = None) -> Any:
         """``{"mean", "log_variance", "z"}``, each ``[B, z_units]``, of ``inputs [B, ...]``.
 
         ``z`` is a sample of the normal distribution of this mean and variance, differentiable by both; the mean if
-        `deterministic`, a Python bool or a bool tensor, [] or [B].
+        `deterministic`, a Python bool or a bool tensor, [] or [B]. `training` is passed to the layers that accept it.
         """
-        features = self.encoder.call(inputs)
+        features = call_layer(self.encoder, inputs, training=training)
         mean, log_variance = self.mean_layer.call(features), self.log_variance_layer.call(features)
         z = self.distribution.draw((mean, self._stddev(log_variance)), deterministic)
         return {"mean": mean, "log_variance": log_variance, "z": z}
 
     @rlgraph_api
-    def decode(self, z: Any) -> Any:
+    def decode(self, z: Any, training: Any = None) -> Any:
         """``z [B, z_units] -> [B, ...]``, means or logits of inputs."""
-        return self.decoder.call(z)
+        return call_layer(self.decoder, z, training=training)
 
     @rlgraph_api
-    def get_elbo(self, inputs: Any, deterministic: Any = None) -> Any:
+    def get_elbo(self, inputs: Any, deterministic: Any = None, training: Any = None) -> Any:
         """``{"elbo", "log_likelihood", "kl_divergence"}``, each ``[B]`` in nats; one code is drawn for each input.
 
         The evidence lower bound is the log-likelihood of the inputs given their codes, less `beta` times the
         divergence of the distribution of the code from a standard normal one. The loss is its negative mean.
         """
-        encoded = self.encode(inputs, deterministic)
-        decoded = self.decoder.call(encoded["z"])
+        encoded = self.encode(inputs, deterministic, training)
+        decoded = call_layer(self.decoder, encoded["z"], training=training)
         elbo, log_likelihood, kl = self.bound.call(inputs, decoded, encoded["mean"], encoded["log_variance"])
         return {"elbo": elbo, "log_likelihood": log_likelihood, "kl_divergence": kl}
 

@@ -121,6 +121,7 @@ class IterativeOptimization(Component):
             raise AssemblyError(
                 f"{self.scope_path}.run: step must be an API method or a function, given {step!r}"
             )
+        records, constants = _apart(records)
         fields = records if computed is None else self._joined(records, computed)
         beginnings = _internal_states(fields)
         counted = records if beginnings is None else {"records": records, "internal_states": beginnings}
@@ -134,7 +135,7 @@ class IterativeOptimization(Component):
 
         def numbers_of(i: Any) -> dict[str, Any]:
             rows = self._minibatch(i, order)
-            minibatch = (self._columns if self.sequences else self._rows)(fields, rows)
+            minibatch = _joined((self._columns if self.sequences else self._rows)(fields, rows), constants)
             return self._checked(step(standardized(minibatch, i), *shared), _name_of(step))
 
         number = self.num_epochs * self.num_minibatches
@@ -308,6 +309,25 @@ class IterativeOptimization(Component):
     @graph_fn
     def _part(self, ops: Any, sums: Any, count: Any, place: int) -> Any:
         return sums[place] / ops.astype(count, "float")
+
+
+def _apart(fields: Any) -> tuple[Any, dict[str, Any]]:
+    """Tensors, and what is known already: the `training` of observations."""
+    if not isinstance(fields, Mapping):
+        return fields, {}
+    parts = {name: _apart(field) for name, field in fields.items()}
+    constants = {name: rest for name, (_, rest) in parts.items() if rest}
+    constants |= {name: field for name, field in fields.items() if field is None or isinstance(field, bool)}
+    if not constants:
+        return fields, {}
+    return {name: part for name, (part, _) in parts.items() if not isinstance(part, bool | None)}, constants
+
+
+def _joined(minibatch: Any, constants: Mapping[str, Any]) -> Any:
+    if not constants:
+        return minibatch
+    joined = {k: _joined(minibatch[k], x) if isinstance(x, Mapping) else x for k, x in constants.items()}
+    return {**minibatch, **joined}
 
 
 def _number(ops: Any, name: str, number: Any, rank: int) -> Any:

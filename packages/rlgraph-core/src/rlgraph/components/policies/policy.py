@@ -9,6 +9,7 @@ from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.common.action_spaces import action_space_of, check_actions
 from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.components.common.observations import Observations, Observing
+from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
@@ -132,7 +133,12 @@ class Policy(Observing):
 
     def _outputs_of(self, observations: Any) -> dict[str, Any]:
         features = self.features_of(observations)
-        outputs = self.action_adapter.get_adapter_outputs(features["nn_outputs"])
+        outputs = call_layer(
+            self.action_adapter,
+            features["nn_outputs"],
+            training=self.training_of(observations),
+            method="get_adapter_outputs",
+        )
         return {"adapter_outputs": outputs, **features}
 
     def outputs_and_parameters_of(self, observations: Any) -> dict[str, Any]:

@@ -125,10 +125,6 @@ class QPolicy(Observing):
         """How many numbers the heads give for each action."""
         return 1 if self.returns is None else self.returns.size
 
-    def training_of(self, observations: Any) -> bool | None:
-        """Whether noisy layers have their noise."""
-        return Observations.of(observations, self.scope_path).training
-
     def numbers_of(self, features: Any, training: bool | None = None) -> dict[str, Any]:
         """Action values, or the numbers of their distributions, by path; for use in API methods."""
         return self.head_outputs(self.q_heads, features, training)

@@ -25,6 +25,7 @@ from rlgraph.core.graph.nodes import (
     ApiCall,
     Carried,
     Expression,
+    GraphFunctionCall,
     Index,
     Input,
     Node,
@@ -151,4 +152,6 @@ def _renumbered(node: Node, shift: int) -> Node:
     def region(old: Region) -> Region:
         return Region(tuple(_renumbered(inner, shift) for inner in old.nodes), old.results)
 
+    if isinstance(node, GraphFunctionCall) and node.update:
+        return replace(node, id=node.id + shift, update=node.update + shift)
     return with_regions(replace(node, id=node.id + shift), region)

@@ -168,7 +168,8 @@ class ApiCall:
 class GraphFunctionCall:
     """A node that computes: one call of a graph function.
 
-    `returns` is the declared number of outputs; `host` marks plain Python on NumPy arrays.
+    `returns` is the declared number of outputs; `host` marks plain Python on NumPy arrays. Equal calls of one `update`
+    (a number, 0: none) are one call, although they draw or write.
     """
 
     id: int
@@ -178,6 +179,7 @@ class GraphFunctionCall:
     arguments: tuple[tuple[str, Expression], ...]
     returns: int = 1
     host: bool = False
+    update: int = 0
 
 
 @dataclass(frozen=True)

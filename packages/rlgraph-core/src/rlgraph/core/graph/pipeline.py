@@ -73,7 +73,7 @@ def build(
         action_space: passed to `check_input_spaces` and `create_variables`.
         float_dtype: ``float32`` or ``float64``.
         contract: False keeps every call of a component's API method a call of its own in the emitted source, and
-            merges nothing: for stepping through with a debugger, and for profiles by component.
+            merges no pure calls: for stepping through with a debugger, and for profiles by component.
         device, device_map: where components are placed (see `rlgraph.core.graph.devices`).
         place: turns these devices into the backend's.
 
@@ -113,8 +113,7 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     started = time.perf_counter()
     nodes, results = built.graph.nodes_of(method), built.graph.results_of(method)
     sizes = [size_of(nodes)]
-    if built.contracted:
-        nodes, results = merge_equal_calls(nodes, results, built.effects)
+    nodes, results = merge_equal_calls(nodes, results, built.effects, built.contracted)
     sizes.append(size_of(nodes))
     nodes = remove_dead_nodes(nodes, results, built.effects)
     sizes.append(size_of(nodes))

@@ -164,11 +164,15 @@ class Trace:
         components: those it may reach, by scope.
         spaces: Spaces of the root's arguments, as far as they are known.
         in_group: whether several learners will run the graph together.
+        updates: whether an algorithm's update is traced, see `updating`.
+        shared: whether equal calls are one, although they draw or write, see `shared_calls`.
     """
 
     components: Mapping[str, Any] = field(default_factory=dict)
     spaces: Mapping[Input, Space] = field(default_factory=dict)
     in_group: bool = False
+    updates: bool = False
+    shared: bool = False
     nodes: dict[int, Node] = field(default_factory=dict)
     calls: dict[int, ApiCall] = field(default_factory=dict)
     _stack: list[tuple[int, Any, str]] = field(default_factory=list)
@@ -426,7 +430,9 @@ class Trace:
         node = self._new_id()
         expressions = tuple((key, to_expression(value, where)) for key, value in arguments.items())
         self._record(
-            GraphFunctionCall(node, self._caller, component.scope_path, name, expressions, returns, host)
+            GraphFunctionCall(
+                node, self._caller, component.scope_path, name, expressions, returns, host, int(self.shared)
+            )
         )
         literals = [self._literal(e) for key, e in expressions if key in split]
         structure = next((literal for literal in literals if isinstance(literal, Pack)), None)
@@ -598,6 +604,32 @@ def current_trace(what: str) -> Trace:
             "to run it, build the component: ComponentTest(component, input_spaces) or GraphExecutor",
         )
     return trace
+
+
+@contextmanager
+def updating(updates: bool) -> Iterator[None]:
+    """Whether what is called inside is one update of an algorithm: see `shared_calls`; for use in API methods."""
+    trace = current_trace("updating()")
+    before, trace.updates = trace.updates, updates
+    try:
+        yield
+    finally:
+        trace.updates = before
+
+
+@contextmanager
+def shared_calls(shared: bool) -> Iterator[None]:
+    """Equal calls inside are one in an update, although they draw or write; for use in API methods.
+
+    So log-probabilities, entropies and values of the same states, which an algorithm asks for one by one, come from one
+    pass of a network: they share its dropout, and its running statistics change once.
+    """
+    trace = current_trace("shared_calls()")
+    before, trace.shared = trace.shared, shared and trace.updates
+    try:
+        yield
+    finally:
+        trace.shared = before
 
 
 def gradients(loss: Any, variables: Any) -> Symbol:

@@ -16,8 +16,9 @@ After::
 The result of a function that returns its argument unchanged is another name for it; the call is dropped.
 
 Calls are equal if component, function and arguments are, and no variable they read was written in between. What
-writes, draws or runs on the host is never merged. A region sees what was computed before it; what it computes stays
-inside. A derivative that is taken in a region needs all of its slice there.
+writes, draws or runs on the host is not merged, except the calls of layers that train, in one update (`shared_calls`).
+A region sees what was computed before it, but no such call; what it computes stays inside. A derivative that is taken
+in a region needs all of its slice there.
 """
 
 from __future__ import annotations
@@ -51,17 +52,20 @@ from rlgraph.spaces import Space
 
 
 def merge_equal_calls(
-    nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]
+    nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects], pure: bool = True
 ) -> tuple[list[Node], Expression]:
-    """`nodes` without repeated calls, and `results` in terms of those that are left."""
-    merging = _Merging(effects)
+    """`nodes` without repeated calls, and `results` in terms of those that are left.
+
+    `pure` is False where only those are merged that would draw or write again.
+    """
+    merging = _Merging(effects, pure)
     left = merging.merge(nodes)
     return left, merging.renamed(results)
 
 
 class _Merging:
-    def __init__(self, effects: Mapping[int, Effects]):
-        self.effects = effects
+    def __init__(self, effects: Mapping[int, Effects], pure: bool):
+        self.effects, self.pure = effects, pure
         self.first: dict[Any, Node] = {}
         self.versions: Counter[str] = Counter()
         self.names: dict[Output, Expression] = {}
@@ -80,7 +84,8 @@ class _Merging:
                 first = (self.renamed(Ref(output)) for output in outputs_of(self.first[key]))
                 self.names.update(zip(outputs_of(node), first, strict=True))
                 continue
-            self.names.update(self._arguments_given_back(node))
+            if self.pure:
+                self.names.update(self._arguments_given_back(node))
             if key is not None:
                 self.first[key] = node
             self.versions.update(writes)
@@ -110,6 +115,7 @@ class _Merging:
 
         def merged(region: Region) -> Region:
             known, versions = dict(self.first), Counter(self.versions)
+            self.first = {key: node for key, node in known.items() if self.effects[node.id].pure}
             self.versions.update(self._differentiated(region))
             nodes = tuple(self.merge(region.nodes))
             self.first, self.versions = known, versions
@@ -124,16 +130,20 @@ class _Merging:
 
     def _key(self, node: Node) -> Any:
         """What makes a call the same as another; None if it is never."""
-        if isinstance(node, VariablesOf):
+        if isinstance(node, VariablesOf) and self.pure:
             return ("variables", node.component, node.trainable_only)
-        if isinstance(node, JoinedVariables):
+        if isinstance(node, JoinedVariables) and self.pure:
             return ("joined", *map(_comparable, node.lists))
         effects = self.effects[node.id]
-        if not isinstance(node, GraphFunctionCall) or not effects.pure or not node.returns:
+        if not isinstance(node, GraphFunctionCall) or not node.returns:
             return None
-        versions = tuple((name, self.versions[name]) for name in sorted(effects.reads))
+        update = 0 if effects.pure else node.update
+        if not (update or (effects.pure and self.pure)) or effects.host:
+            return None
+        # What such a call writes, a stream or running statistics, it has also read.
+        versions = tuple((name, self.versions[name]) for name in sorted(effects.reads - effects.writes))
         arguments = tuple((name, _comparable(expression)) for name, expression in node.arguments)
-        return (node.component, node.function, arguments, versions)
+        return (node.component, node.function, arguments, versions, update)
 
 
 def _comparable(expression: Expression) -> Any:
