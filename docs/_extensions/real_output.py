@@ -149,7 +149,7 @@ def _result_above(directive: Directive) -> Result:
 
 #: What stands for a pass that is left out, so that its work can be seen.
 LEFT_OUT: dict[str, dict[str, Callable[..., Any]]] = {
-    "merging": {"pipeline.merge_equal_calls": lambda nodes, results, effects: (nodes, results)},
+    "merging": {"pipeline.merge_equal_calls": lambda nodes, results, *_: (nodes, results)},
     "dead nodes": {"pipeline.remove_dead_nodes": lambda nodes, results, effects: nodes},
     "hoisting": {
         "pipeline.hoist_gradients": lambda nodes: nodes,

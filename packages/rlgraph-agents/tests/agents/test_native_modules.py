@@ -39,7 +39,8 @@ def test_it_acts_on_the_backend_and_steps_what_trains():
     }
     variables = dqn.executor.built.variables
     trainable = {name for name in variables if name.startswith("dqn/policy/") and variables[name].trainable}
-    statistics = {f"dqn/policy/network/body/1/{name}" for name in ("running_mean", "running_var", "num_batches_tracked")}
+    names = ("running_mean", "running_var", "num_batches_tracked")
+    statistics = {f"dqn/policy/network/body/1/{name}" for name in names}
     assert changed == trainable | statistics
     assert not trainable & statistics
 

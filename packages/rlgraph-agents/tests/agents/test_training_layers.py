@@ -119,3 +119,33 @@ def test_each_network_trains_once_in_an_update(name):
     for path in counts:
         expected = updates if "target" not in path else 0.005 * follows
         np.testing.assert_allclose(weights[path], expected, rtol=1e-5, err_msg=path)
+
+
+def batch_norm(backend):
+    """A module with batch statistics, and the end of the name of its mean."""
+    if backend == "torch":
+        from torch.nn import BatchNorm1d
+
+        return pytest.importorskip("rlgraph.torch").ModuleComponent(
+            BatchNorm1d(8), scope="norm"
+        ), "running_mean"
+    keras = pytest.importorskip("keras")
+    return pytest.importorskip("rlgraph.tf").ModuleComponent(
+        keras.layers.BatchNormalization(), scope="norm"
+    ), "moving_mean"
+
+
+@pytest.mark.parametrize("name", ["dqn", "ppo, shared", "a2c, shared", "impala, shared", "bc"])
+def test_statistics_of_a_module_move_in_updates_only(name, backend):
+    if backend not in ("torch", "tf"):
+        pytest.skip(f"{backend} has no modules")
+    layer, mean = batch_norm(backend)
+    agent = agent_of(name, layer, backend)
+    states = np.random.default_rng(0).uniform(-1.0, 1.0, (8, 3)).astype(np.float32)
+    for explores in (False, True):
+        agent.get_actions(states, use_exploration=explores)
+    means = {path: value for path, value in agent.executor.get_weights().items() if path.endswith(mean)}
+    assert means and not any(value.any() for value in means.values())
+    after = update(agent)
+    for path in means:
+        assert after[path].any() == ("target" not in path), path

@@ -1,14 +1,18 @@
 """A run that was stored with an older meaning of options is read, resumed and forked with that meaning."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.dqn import DQN
-from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY
+from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY, changed_layers
+from rlgraph.components import Dropout
+from rlgraph.core import Component, rlgraph_api
 from rlgraph.core.checkpoint.manifest import read_manifest
-from rlgraph.runs import fork, resume, run_folder, train
+from rlgraph.runs import RunFolderError, fork, resume, run_folder, train
+from rlgraph.runs.resuming import check_layers
 from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -66,3 +70,28 @@ def test_a_fork_says_what_it_means_now(older, tmp_path):
 def test_a_new_run_has_the_meaning_of_now(acting_run, tmp_path):
     train(acting_run(), tmp_path / "run")
     assert config_of(tmp_path / "run")[MEANING_KEY] == MEANING
+
+
+OLD = Path(__file__).parent / "fixtures" / "v0_2" / "ppo_dropout"
+
+
+class Doubled(Component):
+    """A layer that knows training."""
+
+    @rlgraph_api
+    def call(self, inputs, training=None):
+        return inputs
+
+
+def test_dropout_of_older_runs_is_out_of_updates_as_it_was():
+    layers = [p for p in Agent.load(OLD).executor.root.walk() if isinstance(p, Dropout)]
+    assert [layer.rate for layer in layers] == [0.0, 0.0]
+
+
+def test_other_layers_that_know_training_are_named():
+    spec = {"type": "dqn", "network_spec": [64, {"type": "noisy_dense", "units": 4}, {"type": "dropout"}]}
+    assert changed_layers(spec, 1) == ""
+    spec["network_spec"].append([{"type": Doubled}])
+    with pytest.raises(RunFolderError, match="run cannot be trained further. Doubled: this agent was stored"):
+        check_layers(Path("run"), {"run": {"agent": spec}})
+    assert changed_layers(spec, MEANING) == ""

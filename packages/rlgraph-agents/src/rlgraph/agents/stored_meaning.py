@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlgraph.components import Dropout
 from rlgraph.components.common.action_scaling import ActionScaling
-from rlgraph.core import CheckpointError
+from rlgraph.components.layers.noisy_dense import NoisyDense
+from rlgraph.components.layers.training_layers import knows_training
+from rlgraph.core import CheckpointError, Component, SpecError
 
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
@@ -55,4 +58,46 @@ def as_it_meant(base: type[Agent], spec: Any, meaning: int) -> Any:
     if meaning >= MEANING or not isinstance(spec, Mapping):
         return spec
     kind: Any = base._lookup(spec.get("type"), "agent")
-    return dict(kind.algorithm_class.as_it_meant(spec, meaning))
+    return _without_dropout(dict(kind.algorithm_class.as_it_meant(spec, meaning)))
+
+
+def changed_layers(spec: Any, meaning: int) -> str:
+    """What is to be said of layers in a stored spec that mean another thing now, which no option undoes; else empty.
+
+    Up to 0.2 no update said that it trains.
+    """
+    names = [] if meaning >= MEANING else [each.__name__ for each in _layers(spec) if each is not Dropout]
+    if not names:
+        return ""
+    return (
+        f"{', '.join(dict.fromkeys(names))}: this agent was stored by a version whose updates told no layer that it "
+        "trains, and now they do: such layers change what is learned. Start a new run from its weights, "
+        "agent.load_weights(FOLDER), or use the version that stored it"
+    )
+
+
+def _without_dropout(spec: Any) -> Any:
+    """`spec`, whose dropout drops nothing, as when no update said that it trains."""
+    if isinstance(spec, Mapping):
+        changed = {key: _without_dropout(item) for key, item in spec.items()}
+        return {**changed, "rate": 0.0} if _kind(spec) is Dropout else changed
+    return [_without_dropout(item) for item in spec] if isinstance(spec, list) else spec
+
+
+def _layers(spec: Any) -> Iterator[Any]:
+    """The classes of layers in a spec that know training, noise left out, which was in updates always."""
+    if isinstance(spec, Mapping):
+        kind = _kind(spec)
+        if kind is not None and knows_training(kind) and not issubclass(kind, NoisyDense):
+            yield kind
+    for item in spec.values() if isinstance(spec, Mapping) else spec if isinstance(spec, list) else ():
+        yield from _layers(item)
+
+
+def _kind(spec: Mapping[str, Any]) -> Any:
+    """The class of the component that a spec describes; None: it is none."""
+    try:
+        kind = Component._lookup(spec["type"], "") if "type" in spec else None
+    except SpecError:  # the type of an agent, a memory ...
+        return None
+    return kind if isinstance(kind, type) else None

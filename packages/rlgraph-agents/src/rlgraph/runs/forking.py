@@ -18,7 +18,7 @@ from rlgraph.runs.config_file import read_config, run_of
 from rlgraph.runs.configuration import apply_overrides
 from rlgraph.runs.configuration_differences import differences
 from rlgraph.runs.records import NAMES
-from rlgraph.runs.resuming import agent_of, check_state, departures_from
+from rlgraph.runs.resuming import agent_of, check_layers, check_state, departures_from
 from rlgraph.runs.run_folder import new_run_in
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
@@ -67,6 +67,7 @@ def fork(
     if new.resolve().is_relative_to(origin.resolve()):
         raise SpecError(f"expected a folder outside of {origin}, which a fork does not change", path="fork")
     config = read_config(origin)
+    check_layers(origin, config)
     with only_compared():
         run = complete(run_of(config, ""))  # as far as the new one will be
     changed = apply_overrides(run.model_dump(), [*overrides, *([] if steps is None else [f"steps={steps}"])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_checkpoint import AGENT
 from rlgraph.agents.agent_spec import BY_PATH
-from rlgraph.agents.stored_meaning import as_it_meant, meaning_of
+from rlgraph.agents.stored_meaning import as_it_meant, changed_layers, meaning_of
 from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest
@@ -127,7 +128,10 @@ def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
             f"another one can be loaded, {BY_PATH}"
         )
     check_limits(spec, AGENT)
-    return source, manifest, as_it_meant(Agent, spec, meaning_of(manifest.facts))
+    meaning = meaning_of(manifest.facts)
+    if changed := changed_layers(spec, meaning):
+        warnings.warn(f"{source} can act. {changed}", RuntimeWarning, stacklevel=3)
+    return source, manifest, as_it_meant(Agent, spec, meaning)
 
 
 @data_specs()

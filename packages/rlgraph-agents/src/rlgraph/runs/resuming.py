@@ -11,6 +11,7 @@ import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
+from rlgraph.agents.stored_meaning import changed_layers, meaning_of
 from rlgraph.core import ExecutionSpec, SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
@@ -76,6 +77,7 @@ def _resume(
 ) -> RunSummary:
     config = read_config(folder)
     run = run_of(config, "")
+    check_layers(folder, config)
     overrides = list(overrides)
     # Another version of RLgraph may have left out defaults that this one writes out.
     with only_compared():  # it may have been where this one does not go
@@ -106,6 +108,12 @@ def _resume(
     departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted, run)]
     with Run(folder, wanted, agent, callbacks, state.model_copy(update={"departures": departures})) as rest:
         return rest.follow() if rest.is_of_another_learner else rest.execute()
+
+
+def check_layers(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raise `RunFolderError` if layers of a run mean another thing now, so that its training cannot continue."""
+    if changed := changed_layers(config["run"]["agent"], meaning_of(config)):
+        raise RunFolderError(f"{folder} cannot be trained further. {changed}")
 
 
 def _with_steps(run: RunSpec, steps: Any) -> RunSpec:

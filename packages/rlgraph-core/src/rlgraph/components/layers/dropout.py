@@ -47,7 +47,7 @@ class Dropout(Component):
 
     @graph_fn
     def _call(self, ops: Any, inputs: Any, training: Any) -> Any:
-        if training is None or training is False:
+        if training is None or training is False or self.rate == 0.0:
             return inputs
         dropped = dropout(ops, inputs, ops.random_uniform(ops.shape(inputs)), self.rate)
         return dropped if training is True else ops.where(training, dropped, inputs)

@@ -350,7 +350,7 @@ def test_results_are_those_without_the_pass(plan, monkeypatch, backend):
 
     def results(merging):
         if not merging:
-            monkeypatch.setattr(pipeline, "merge_equal_calls", lambda nodes, results, _: (nodes, results))
+            monkeypatch.setattr(pipeline, "merge_equal_calls", lambda nodes, results, *_: (nodes, results))
         made = GraphExecutor(Root(), {"x": VECTOR, "y": VECTOR}, backend=backend)
         nodes = len(str(made.plan("run").nodes))
         flat = []
