@@ -93,8 +93,9 @@ class ActorCritic(Algorithm):
         """Values and advantages of a rollout ``[T, N]`` under the weights before an update, for use in `update`.
 
         Returns:
-            Fields ``[T, N]`` and metrics ``[]``. The fields are ``"values"``, ``"trained_values"`` (see `evaluating`) and ``"advantages"``; with intrinsic
-            rewards also ``"policy_advantages"``, the sum for both kinds of rewards, and those that `descend` needs.
+            Fields ``[T, N]`` and metrics ``[]``. The fields are ``"values"``, ``"trained_values"`` (see
+            `evaluating`) and ``"advantages"``; with intrinsic rewards also
+            ``"policy_advantages"``, the sum for both kinds of rewards, and those that `descend` needs.
         """
         fields, metrics = ({}, {}) if self.intrinsic is None else self.intrinsic.explore(records)
         observations = records["observations"]
