@@ -80,11 +80,10 @@ class StateBounds:
             for name, box in parts_of(space).items()
             if isinstance(box, FloatBox) and box.flat_dim and not box.unbounded
         ]
-        self._is_flat = isinstance(space, FloatBox)
-        self._room = min([ROWS, *(NUMBERS // part.box.flat_dim for part in self._parts)])
-        #: Copies of each part of the states, their slots, and their time, of each `add`; and the number of the states.
-        self._added: list[tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any], Any]] = []
-        self._waiting = 0
+        self._flat = self._parts[0] if self._parts and isinstance(space, FloatBox) else None
+        self._room = self._used = 0
+        #: The slots and the time of each `add`.
+        self._added: list[tuple[np.ndarray[Any, Any], Any]] = []
         self._reported: set[tuple[str, int]] = set()
 
     def __bool__(self) -> bool:
@@ -93,51 +92,66 @@ class StateBounds:
 
     def add(self, states: Rows, slots: np.ndarray[Any, Any], time: Any) -> None:
         """Take in states ``[B, ...]`` of these slots ``[B]``."""
-        if self._is_flat:
-            copies = [states.copy() if type(states) is np.ndarray else np.array(states)]
+        begin, end = self._used, self._used + len(slots)
+        if end > self._room:
+            self.look()
+            begin, end = 0, len(slots)
+            self._make_room(end)
+        if self._flat is not None:
+            self._flat.rows[begin:end] = states
         else:
             leaves = dict(leaves_of(states, "state"))
-            copies = [np.array(leaves[part.name]) for part in self._parts]
-        self._added.append((copies, slots, time))
-        self._waiting += len(slots)
-        if self._waiting >= self._room:
-            self.look()
+            for part in self._parts:
+                part.rows[begin:end] = leaves[part.name]
+        self._added.append((slots, time))
+        self._used = end
+
+    def _make_room(self, rows: int) -> None:
+        if rows > self._room:
+            self._room = max(rows, min([ROWS, *(NUMBERS // part.size for part in self._parts)]))
+            for part in self._parts:
+                part.rows = np.zeros((self._room, *part.box.shape), part.box.numpy_dtype)
 
     def look(self) -> None:
         """Report what the states that were added have outside the bounds."""
-        added, self._added, self._waiting = self._added, [], 0
-        for i, part in enumerate(self._parts if added else ()):
-            rows = np.concatenate([copies[i] for copies, _, _ in added]).astype(part.box.dtype, copy=False)
+        used, added = self._used, self._added
+        self._used, self._added = 0, []
+        for part in self._parts if used else ():
+            rows = part.rows[:used]
             outside = (rows < part.low) | (rows > part.high)  # NaN is found elsewhere
             if outside.any():
-                self._find(part, rows, outside, added)
+                self._find(part, outside.reshape(used, part.size), added)
 
-    def _find(self, part: _Part, rows: Any, outside: np.ndarray[Any, Any], added: list[Any]) -> None:
-        slots = np.concatenate([each for _, each, _ in added])
-        times = [time for _, each, time in added for _ in each]
-        found, numbers = np.nonzero(outside.reshape(len(rows), -1))  # in the order of steps
-        bounds = slots[found] * part.box.flat_dim + (0 if part.is_shared else numbers)
+    def _find(self, part: _Part, outside: np.ndarray[Any, Any], added: list[Any]) -> None:
+        slots = np.concatenate([each for each, _ in added])
+        when = np.repeat(np.arange(len(added)), [len(each) for each, _ in added])
+        rows, numbers = np.nonzero(outside)  # in the order of steps
+        bounds = slots[rows] * part.size + (0 if part.is_shared else numbers)
         for bound, first in zip(*np.unique(bounds, return_index=True), strict=True):
             if (key := (part.name, int(bound))) not in self._reported:
                 self._reported.add(key)
-                row, place = found[first], np.unravel_index(numbers[first], part.box.shape)
-                low, high = (np.broadcast_to(each, part.box.shape)[place] for each in (part.low, part.high))
-                label, exact = self._name_of(int(slots[row])), f"{part.name}{[int(i) for i in place] or ''}"
+                row, place = rows[first], np.unravel_index(numbers[first], part.box.shape)
+                slot, (low, high) = int(slots[row]), part.bounds_at(place)
+                label, exact = self._name_of(slot), f"{part.name}{[int(i) for i in place] or ''}"
                 self._report(
                     f"{label}: {part.name if part.is_shared else exact}",
-                    f"{label}, step {self._step_of(int(slots[row]), times[row])}: {exact} is {rows[row][place]!s}, "
+                    f"{label}, step {self._step_of(slot, added[when[row]][1])}: {exact} is {part.rows[row][place]!s}, "
                     f"outside the bounds [{low!s}, {high!s}] of its Space",
                 )
 
 
 class _Part:
-    """A part of states with bounds."""
+    """A part of states with bounds, and its rows that were added."""
 
     def __init__(self, name: str, box: FloatBox) -> None:
-        self.name, self.box = name, box
+        self.name, self.box, self.size = name, box, box.flat_dim
         self.low = np.asarray(-np.inf if box.low is None else box.low, box.dtype)
         self.high = np.asarray(np.inf if box.high is None else box.high, box.dtype)
         self.is_shared = not self.low.ndim and not self.high.ndim
+        self.rows: np.ndarray[Any, Any] = np.zeros(0)
+
+    def bounds_at(self, place: Any) -> list[Any]:
+        return [np.broadcast_to(bound, self.box.shape)[place] for bound in (self.low, self.high)]
 
 
 def parts_of(space: Space) -> dict[str, Any]:
