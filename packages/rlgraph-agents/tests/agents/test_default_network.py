@@ -262,8 +262,8 @@ def test_it_says_what_it_chose(caplog):
 @pytest.mark.parametrize(
     ("space", "said"),
     [
-        (TextBox(), "TextBox.*: texts; give network_spec with a string_to_hash_bucket"),
-        (Dict(camera=CAMERA, note=TextBox()), "in part 'note': texts"),
+        (TextBox(shape=(2,)), "texts with axes"),
+        (Dict(camera=CAMERA, note=TextBox(shape=(2,))), "in part 'note': texts with axes"),
         (Dict(a=Tuple(float, Dict(b=FloatBox(shape=(0, 3))))), "in part 'a/1/b': states of size 0"),
         (FloatBox(shape=(0, 3, 3)), "states of size 0"),
         (IntBox(256, shape=(84, 84), dtype="uint8"), r"pictures that are not \[H, W, C\]"),

@@ -95,7 +95,7 @@ def test_actions_that_nobody_takes(kind, actions):
 
 
 def test_states_without_a_default_network():
-    states = Dict(camera=TextBox(), speed=FloatBox(shape=(2,)))
+    states = Dict(camera=TextBox(shape=(2,)), speed=FloatBox(shape=(2,)))
     for kind, make in itertools.product(KINDS, (Agent.check_spec, Agent.from_spec)):
         with pytest.raises(SpecError, match="network_spec: there is no default network .*'camera'"):
             make({"type": kind}, state_space=states, action_space=IntBox(2))

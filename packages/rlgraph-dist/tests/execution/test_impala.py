@@ -209,3 +209,29 @@ def test_steps_dropped_with_environments_add_up_over_incarnations():
         )
         totals.append((executor.dropped_steps, executor.restarts))
     assert totals == [(3, 3), (5, 5), (5, 5), (7, 7)]
+
+
+def test_pictures_and_instructions():
+    """The paper's network sees a picture, a text, and the previous action and reward; actors send all of them."""
+    states = {
+        "type": "dict",
+        "image": {"type": "int_box", "low": 0, "high": 256, "shape": [20, 20, 1], "dtype": "uint8"},
+        "instruction": {"type": "text_box", "max_length": 6},
+    }
+    environment = {
+        "type": "random",
+        "state_space": states,
+        "action_space": {"type": "int_box", "low": 0, "high": 3},
+    }
+    network = {"type": "small_impala_network", "units": 4, "image_units": 5}
+    spec = {
+        "type": "impala",
+        "network_spec": network,
+        "value_network_spec": "shared",
+        "previous_action_and_reward": True,
+        "rollout_length": 5,
+    }
+    executor = ImpalaExecutor(
+        spec, environment, engine="in_process", backend="torch", actors=1, num_envs=2, seed=1
+    )
+    assert executor.execute(steps=40).updates > 0

@@ -16,11 +16,12 @@ from rlgraph.agents.previous_steps import PreviousSteps
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.components.common.normalizer import Normalizer, float_parts
+from rlgraph.components.preprocessing.text_codes import LONGEST, TextCodes
 from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
 from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.masked_states import masked_states
-from rlgraph.spaces import Dict, Space, from_spec
+from rlgraph.spaces import Dict, Space, TextBox, from_spec
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,9 @@ class ActorSpec:
         masked = masked_states(states, actions, self.action_mask)
         preprocessor: Any = None
         seen = states if masked is None else masked.rest_space
-        if self.preprocessing_spec is not None:
-            preprocessor = _preprocessor(self.preprocessing_spec)
+        spec = _with_texts_as_codes(self.preprocessing_spec, seen)
+        if spec is not None:
+            preprocessor = _preprocessor(spec)
             seen = preprocessor.get_preprocessed_space(seen.with_batch_rank()).without_ranks()
         previous = PreviousSteps(seen, actions) if self.previous_action_and_reward else None
         spaces = {"state_space": seen if previous is None else previous.input_space, "action_space": actions}
@@ -163,11 +165,29 @@ def check_is_fixed(graph: AgentGraph) -> None:
         )
 
 
+def _with_texts_as_codes(spec: Any, states: Space) -> Any:
+    """`spec` with a layer that makes numbers of each text, so that records, messages and devices need none."""
+    texts = {
+        path: [TextCodes(box.max_length or LONGEST)]
+        for path, box in states.flatten().items()
+        if isinstance(box, TextBox)
+    }
+    if not texts:
+        return spec
+    if isinstance(states, TextBox):
+        return [*texts[""], *(spec or ())]
+    return {**texts, **(spec or {})} if spec is None or _is_by_part(spec) else spec
+
+
+def _is_by_part(spec: Any) -> bool:
+    return isinstance(spec, Mapping) and "type" not in spec and "layers" not in spec
+
+
 def _preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack:
     """A stack for a list of layers, one by part of the state for a mapping of paths."""
     if isinstance(spec, DictPreprocessorStack):
         return spec
-    if isinstance(spec, Mapping) and "type" not in spec and "layers" not in spec:
+    if _is_by_part(spec):
         return DictPreprocessorStack.from_spec(spec, path="preprocessing_spec")
     return PreprocessorStack.from_spec(spec, path="preprocessing_spec")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.impala_networks import is_impala_network, with_keys
 from rlgraph.components import (
     GRU,
     LSTM,
@@ -20,8 +21,9 @@ from rlgraph.components import (
     ValueFunction,
 )
 from rlgraph.components.preprocessing.preprocess_layer import scale_of
+from rlgraph.components.preprocessing.text_codes import is_text
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
+from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
 
 #: Rows and columns that the three convolutions below need at least; smaller pictures get one convolution.
 LARGE_PICTURE = 36
@@ -45,6 +47,7 @@ _SMALL_CONVOLUTION = [
     {"type": "dense", "units": 128, "activation": "relu"},
 ]
 _AS_FLOATS = {"type": "convert_type", "to_dtype": "float"}
+_WORDS = {"type": "instruction_encoder"}
 _BY_255 = {"type": "divide", "divisor": 255.0}
 _BY_BOUNDS = {"type": "normalize", "by_bounds": True}
 #: As a `value_network_spec`: the value function has one layer, on the features of the policy.
@@ -63,6 +66,7 @@ def default_network(space: Space) -> list[dict[str, Any]]:
     floats ``[N]``                                two dense layers of 64 with ReLU
     pictures ``[H, W, C]`` of at least 36 x 36    scaled, then the convolutions of Mnih et al. (2015)
     pictures of at least 5 x 5                    scaled, then the convolution of Young and Tian (2019)
+    one text                                      an LSTM over its words (Espeholt et al., 2018), then dense
     one category: an integer of ``IntBox(n)``     one-hot, then dense
     other ``uint8``, of any shape                 scaled, as flat floats, then dense
     other numbers                                 as flat floats, then dense
@@ -75,7 +79,7 @@ def default_network(space: Space) -> list[dict[str, Any]]:
     more than 65,535 apart, and floats that may be negative. A ``uint8`` of all 256 values is no category.
 
     Raises:
-        SpecError: text, nothing (a size of 0), or pictures that are not ``[H, W, C]``; names the part.
+        SpecError: texts with axes, nothing (a size of 0), or pictures that are not ``[H, W, C]``; names the part.
     """
     return [*_features(space), *([] if isinstance(space, BoxSpace) and _is_picture(space) else _DENSE)]
 
@@ -84,13 +88,18 @@ def network_for(space: Space, network_spec: Any) -> Any:
     """The spec of a network for states of `space`: `network_spec`, or `default_network` if that is None.
 
     A list that begins with a dense or recurrent layer, such as ``[64, 64]``, is what comes after the features: those
-    of `default_network` are computed first, unless states are floats ``[N]``, which such layers take.
+    of `default_network` are computed first, unless states are floats ``[N]``, which such layers take. A network of
+    IMPALA gets the keys of the parts that it takes, see `with_keys`.
 
     Raises:
-        SpecError: as `default_network`.
+        SpecError: as `default_network` and `with_keys`.
     """
     if network_spec is None:
         return default_network(space)
+    if is_impala_network(network_spec):
+        return with_keys(space, network_spec)
+    if isinstance(network_spec, list | tuple) and network_spec and is_impala_network(network_spec[0]):
+        return [with_keys(space, network_spec[0]), *network_spec[1:]]
     if _begins_on_features(network_spec) and not (isinstance(space, FloatBox) and space.rank == 1):
         return [*_features(space), *network_spec]
     return network_spec
@@ -176,7 +185,7 @@ def _features(space: Space, path: str = "") -> list[dict[str, Any]]:
 
 def _needs_own_layers(box: BoxSpace) -> bool:
     """Whether a leaf cannot be concatenated with others as flat numbers, or cannot be taken at all."""
-    if _fault(box) or _is_picture(box):
+    if _fault(box) or _is_picture(box) or is_text(box):
         return True
     return _scale(box) is not None and not _is_category(box)
 
@@ -186,6 +195,8 @@ def _of_a_box(box: BoxSpace, path: str) -> list[dict[str, Any]]:
     if fault is not None:
         given = f"{box!r}{f' in part {path!r}' if path else ''}"
         raise SpecError(f"there is no default network for states {given}: {fault}", path="network_spec")
+    if is_text(box):
+        return [_WORDS]
     if _is_category(box):
         return [_FLATTEN]  # one-hot
     scale = _scale(box)
@@ -217,11 +228,8 @@ def _is_picture(box: BoxSpace) -> bool:
 
 def _fault(box: BoxSpace) -> str | None:
     """Why there are no default layers for `box`, and what to do; None: there are."""
-    if isinstance(box, TextBox):
-        return (
-            "texts; give network_spec with a string_to_hash_bucket and an embedding_lookup for them, or leave the part "
-            "out of the states"
-        )
+    if is_text(box) and box.rank > isinstance(box, IntBox):  # codes of a text have an axis
+        return "texts with axes; make one text of them, or leave the part out of the states"
     if 0 in box.shape:
         return "states of size 0; leave the part out of the states"
     wide = [size >= LARGE_PICTURE for size in box.shape]

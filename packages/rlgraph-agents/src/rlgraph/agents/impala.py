@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import policy_and_value_function
+from rlgraph.agents.default_network import SHARED, policy_and_value_function
 from rlgraph.agents.experience.fragments import Fragments
 from rlgraph.agents.metric import Metric, usual
 from rlgraph.components import IMPALALoss, Optimizer
 from rlgraph.components.common.observations import evaluating
-from rlgraph.core import rlgraph_api
+from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
 from rlgraph.spaces import FloatBox, Space
 
@@ -32,6 +32,9 @@ class IMPALA(Algorithm):
         value_network_spec: layers of the value function, which are its own; default: the same as the policy's.
             ``"shared"``: one layer on the policy's features, as usual for pictures.
         optimizer_spec: one optimizer for policy and value function; default: RMSProp.
+        architecture: ``"small"`` or ``"large"``, in place of `network_spec`: the network of the paper, with an LSTM,
+            for an image and optionally an instruction; the value function is ``"shared"`` unless it has layers. In the
+            paper it also sees the previous action and reward: set ``previous_action_and_reward: true`` for that.
     """
 
     experience = Fragments.of()
@@ -66,7 +69,13 @@ class IMPALA(Algorithm):
         network_spec: NetworkSpec = None,
         value_network_spec: NetworkSpec | Literal["shared"] = None,
         optimizer_spec: ComponentSpec = None,
+        architecture: Literal["small", "large"] | None = None,
     ):
+        if architecture is not None:
+            if network_spec is not None:
+                raise SpecError("expected architecture or network_spec, given both", path="architecture")
+            network_spec = f"{architecture}_impala_network"
+            value_network_spec = SHARED if value_network_spec is None else value_network_spec
         self.policy, self.value_function = policy_and_value_function(
             state_space, action_space, network_spec, value_network_spec
         )

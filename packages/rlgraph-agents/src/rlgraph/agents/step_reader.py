@@ -249,7 +249,7 @@ class StepReader:
         return self.fits(self.raw, states) and not self.fits(self.seen, states)
 
     def _dtype_of(self, box: BoxSpace) -> np.dtype:
-        return self._dtype if isinstance(box, FloatBox) else np.dtype(box.dtype)
+        return self._dtype if isinstance(box, FloatBox) else box.numpy_dtype
 
     def _converted(self, method: str, name: str, path: str, value: Any, box: BoxSpace) -> np.ndarray:
         where, dtype = ".".join([name, *path.split("/")] if path else [name]), self._dtype_of(box)
@@ -259,6 +259,7 @@ class StepReader:
             leading < 1
             or array.shape[leading:] != box.shape
             or not np.can_cast(array.dtype, dtype, "same_kind")
+            or (dtype.kind == "O" and array.dtype.kind not in box.kinds)
         ):
             expected = ", ".join(["B", *map(str, box.shape)])
             raise InputError(

@@ -38,7 +38,7 @@ def write_row(rows: Rows, index: int, value: Any, name: str = "state") -> None:
             given = type(value).__name__ if array is None else f"{array.dtype} of shape {array.shape}"
             raise EnvironmentFault(f"{name}: expected {rows.dtype} of shape {rows.shape[1:]}, given {given}.")
         check_integers(array, rows.dtype, name)
-        rows[index] = array
+        rows[index, ...] = array  # without the dots, rows of objects would hold an array in place of a text
     elif isinstance(rows, dict):
         if not isinstance(value, dict) or value.keys() != rows.keys():
             keys = list(value) if isinstance(value, dict) else type(value).__name__

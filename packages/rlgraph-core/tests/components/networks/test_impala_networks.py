@@ -170,13 +170,11 @@ def test_wrong_spaces():
 
 def test_instructions_read_from_zero(backend):
     """The order of the texts in a batch, and words behind the last, do not matter."""
-    spaces = {"texts": TextBox(add_batch_rank=True), "like": FloatBox(add_batch_rank=True)}
+    spaces = {"texts": TextBox(add_batch_rank=True)}
     test = ComponentTest(InstructionEncoder(7, 3, 2), spaces, backend=backend)
     texts = TEXTS.ravel()
-    together = test.test(("call", [texts, np.zeros(6, "float32")]))
-    alone = np.concatenate(
-        [test.test(("call", [texts[i : i + 1], np.zeros(1, "float32")])) for i in range(6)]
-    )
+    together = test.test(("call", [texts]))
+    alone = np.concatenate([test.test(("call", [texts[i : i + 1]])) for i in range(6)])
     np.testing.assert_allclose(together, alone, atol=1e-6)
     np.testing.assert_array_equal(together[2], 0.0)
     np.testing.assert_array_equal(together[1], together[4])

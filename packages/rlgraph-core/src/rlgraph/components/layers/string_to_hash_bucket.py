@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.preprocessing.text_codes import is_text, texts_of
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import IntBox, Space, TextBox
+from rlgraph.spaces import IntBox, Space
 from rlgraph.spaces.errors import mismatch
 
 #: Name in a spec -> hash of a word, with two keys; equal in every process and on every machine.
@@ -81,8 +82,7 @@ class StringToHashBucket(Component):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         for path, space in input_spaces["text_inputs"].flatten().items():
-            single = isinstance(space, TextBox) and not space.shape
-            if not single or not space.has_batch_rank or space.has_time_rank:
+            if not is_single_text(space) or not space.has_batch_rank or space.has_time_rank:
                 where = f"text_inputs/{path}" if path else "text_inputs"
                 raise mismatch(where, "a TextBox without axes, with batch rank and no time rank", repr(space))
 
@@ -102,7 +102,7 @@ class StringToHashBucket(Component):
         ),
     )
     def _call(self, text_inputs: Any) -> Any:
-        return self.numbers_of(text_inputs)
+        return self.numbers_of(texts_of(text_inputs))
 
     def numbers_of(self, text_inputs: Iterable[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Numbers [N, W] and numbers of words [N] of N texts, for use in host functions."""
@@ -118,6 +118,11 @@ class StringToHashBucket(Component):
 
     def _number(self, word: str) -> int:
         return HASH_FUNCTIONS[self.hash_function](word.encode(), self.hash_keys) % self.num_hash_buckets
+
+
+def is_single_text(box: Any) -> bool:
+    """Whether a leaf is a text without axes, or its codes (see `TextCodes`)."""
+    return is_text(box) and box.rank == isinstance(box, IntBox)
 
 
 def _packed(keys: Sequence[int], where: str) -> bytes:

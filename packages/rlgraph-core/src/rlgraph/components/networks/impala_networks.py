@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from rlgraph.components.layers.activation import Activation
@@ -14,6 +15,7 @@ from rlgraph.components.layers.residual import Residual
 from rlgraph.components.networks.instruction_encoder import InstructionEncoder
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.preprocessing.concat import Concat
+from rlgraph.components.preprocessing.convert_type import ConvertType
 from rlgraph.components.preprocessing.normalize import Normalize
 from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.core import LayerOutput
@@ -23,15 +25,16 @@ class IMPALANetwork(NeuralNetwork):
     """Features of an image, an instruction, the previous action and the previous reward, and an LSTM on top of them
     (Espeholt et al., 2018, figure 3, https://arxiv.org/abs/1802.01561).
 
-    The input is a Dict with these keys and optionally others: ``previous_action`` (integers become one-hot; floats),
-    ``previous_reward``, an image [H, W, C], which is scaled as by `Normalize` with ``by_bounds``, and, if `text_key`
-    is set, an instruction.
+    The input is an image [H, W, C], which is scaled as by `Normalize` with ``by_bounds``, or a container with an image
+    and other parts. A key may be a path, ``"observation/image"``.
 
     Args:
-        image_key: key of the image.
+        image_key: key of the image; ``""``: the input is the image.
         text_key: key of the instruction, a text; None: no instruction.
         units: size of the LSTM on top, and of the output.
         image_units: size of the features of the image.
+        previous_keys: keys of the previous action and the previous reward, or of one part with both; integers become
+            one-hot floats. Empty: the network does without them.
         scope: name among its siblings.
 
     Raises:
@@ -44,25 +47,28 @@ class IMPALANetwork(NeuralNetwork):
         text_key: str | None = None,
         units: int = 256,
         image_units: int = 256,
+        previous_keys: Sequence[str] = ("previous_action", "previous_reward"),
         scope: str = "impala-network",
         **kwargs: Any,
     ):
-        names = ("previous_action", "previous_reward", image_key, *([] if text_key is None else [text_key]))
-        inputs = {name: LayerOutput(None, (name,)) for name in names}
-        image = Normalize(by_bounds=True, scope="pixels")(inputs[image_key])
+        image = Normalize(by_bounds=True, scope="pixels")(_part(image_key))
         for layer in self.image_layers():
             image = layer(image)
         image = Dense(image_units, "relu", scope="image-features")(
             Reshape(flatten=True, scope="flat-image")(image)
         )
-        flat = Reshape(flatten=True, scope="flat")
-        action = Concat(scope="previous-action")(flat(inputs["previous_action"]))
-        reward = Reshape(flatten=True, scope="previous-reward")(inputs["previous_reward"])
-        parts = [image, action, reward]
+        parts = [image]
+        for key in previous_keys:
+            name = key.split("/")[-1].replace("_", "-")
+            flat = Reshape(flatten=True, scope=f"flat-{name}")(_part(key))
+            parts.append(Concat(scope=name)(ConvertType("float", scope=f"{name}-as-floats")(flat)))
+        order = [str(i) for i in range(len(parts))]
         if text_key is not None:
-            parts.append(InstructionEncoder(scope="instruction")(inputs[text_key], reward))
-        core = LSTM(units, scope="core")(Concat(scope="features")(*parts))
-        super().__init__(scope=scope, inputs=inputs, outputs=core, **kwargs)
+            # Read first, as its host functions may not be between variables and a loss; its features come last.
+            parts.insert(0, InstructionEncoder(scope="instruction")(_part(text_key)))
+            order = [*(str(i) for i in range(1, len(parts))), "0"]
+        core = LSTM(units, scope="core")(Concat(dict_keys=order, scope="features")(tuple(parts)))
+        super().__init__(scope=scope, inputs=LayerOutput(None), outputs=core, **kwargs)
 
     @staticmethod
     @abstractmethod
@@ -99,6 +105,11 @@ class LargeIMPALANetwork(IMPALANetwork):
         return [layer for i, filters in enumerate((16, 32, 32)) for layer in _section(filters, i)] + [
             Activation("relu", scope="last-relu")
         ]
+
+
+def _part(key: str) -> LayerOutput:
+    """The part of the input at a path."""
+    return LayerOutput(None, tuple(int(name) if name.isdigit() else name for name in key.split("/") if name))
 
 
 def _section(filters: int, number: int) -> list[Any]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from rlgraph.components.layers.embedding_lookup import EmbeddingLookup
 from rlgraph.components.layers.lstm import LSTM
-from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
+from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket, is_single_text
+from rlgraph.components.preprocessing.text_codes import texts_of
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.spaces import IntBox, Space, TextBox
+from rlgraph.spaces import IntBox, Space
 from rlgraph.spaces.errors import mismatch
 
 
@@ -47,46 +47,49 @@ class InstructionEncoder(Component):
         super().__init__(self.words, self.lookup, self.lstm, scope=scope, **kwargs)
 
     @rlgraph_api
-    def call(self, texts: Any, like: Any) -> Any:
-        """``texts [B] -> [B, units]``; a time rank stays. Each distinct text is read once.
-
-        Args:
-            texts: the instructions.
-            like: any tensor with the batch and time ranks of `texts`.
-        """
-        numbers, lengths, positions = self.words.call(texts)
+    def call(self, texts: Any) -> Any:
+        """``texts [B] -> [B, units]``; a time rank stays. Each distinct text is read once."""
+        numbers, lengths = self.words.call(texts)
         encoded, _ = self.lstm.call(self.lookup.call(numbers), None, lengths)
-        return self._at(encoded, positions, like)
+        return self._at(encoded, self.words.get_positions(texts))
 
-    @graph_fn(space_of="like")
-    def _at(self, ops: Any, space: Space, encoded: Any, positions: Any, like: Any) -> Any:
-        """``encoded [U, units], positions [N] -> [B, units]``, or with a time rank; N is the number of items."""
-        sizes = [ops.shape(like)[i] for i in range(1 + space.has_time_rank)]
-        # The host knows the number of items only at run time, so the result takes the ranks of `like`.
-        places = ops.reshape(ops.arange(0, prod(sizes)), sizes)
-        return ops.take(encoded, ops.take(positions, places, axis=0), axis=0)
+    @graph_fn
+    def _at(self, ops: Any, encoded: Any, positions: Any) -> Any:
+        return ops.take(encoded, positions, axis=0)
 
 
 class WordsOfDifferentTexts(StringToHashBucket):
     """Word numbers, as its base class, of the distinct texts, and the index of each item's text.
 
-    ``text_inputs [B]``, or with a time rank, ``-> [U, W], [U], [N]``: for N texts, of which U are distinct.
+    ``text_inputs [B]``, or with a time rank, ``-> [U, W], [U]``, for U distinct texts, and ``[B]`` with the time rank.
     """
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         space = input_spaces["text_inputs"]
-        if not isinstance(space, TextBox) or space.shape or not space.has_batch_rank:
+        if not is_single_text(space) or not space.has_batch_rank:
             raise mismatch("text_inputs", "a TextBox without axes, with batch rank", repr(space))
+
+    @rlgraph_api
+    def get_positions(self, text_inputs: Any) -> Any:
+        """``[B] -> [B]``: the index of each text among the distinct ones; a time rank stays."""
+        return self._positions(text_inputs)
 
     @graph_fn(
         host=True,
-        returns=3,
+        returns=2,
         spaces=lambda self, text_inputs: (
             IntBox(self.num_hash_buckets, dtype=self.dtype, add_batch_rank="texts", add_time_rank=True),
             IntBox(0, None, add_batch_rank="texts"),
-            IntBox(0, None, add_batch_rank=True),
         ),
     )
     def _call(self, text_inputs: Any) -> Any:
-        different, positions = np.unique(text_inputs.astype(str), return_inverse=True)
-        return *self.numbers_of(different), positions.reshape(-1)
+        return self.numbers_of(np.unique(texts_of(text_inputs)))
+
+    @graph_fn(
+        host=True,
+        spaces=lambda self, text_inputs: IntBox(0, None, **text_inputs.ranks.options()),
+        same_ranks=True,
+    )
+    def _positions(self, text_inputs: Any) -> Any:
+        texts = texts_of(text_inputs)
+        return np.unique(texts, return_inverse=True)[1].reshape(texts.shape)

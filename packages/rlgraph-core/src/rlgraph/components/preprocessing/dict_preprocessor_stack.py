@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from rlgraph.components.preprocessing.preprocessor_stack import Preprocessor, PreprocessorStack
+from rlgraph.components.preprocessing.text_codes import TextCodes
 from rlgraph.core import SpecError, graph_fn
 from rlgraph.core.specs.spec_paths import record_form
 from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
@@ -81,10 +82,27 @@ class DictPreprocessorStack(Preprocessor):
             for key in _keys(path):
                 part = part[key]
             outputs.append(run(path, stack, part))
-        return self._put_back(inputs, tuple(outputs)) if outputs else inputs
+        if not outputs:
+            return inputs
+        takes_texts = any(
+            isinstance(layer, TextCodes) for stack in self.stacks.values() for layer in stack.layers
+        )
+        return (self._put_back_on_host if takes_texts else self._put_back)(inputs, tuple(outputs))
 
     @graph_fn
     def _put_back(self, ops: Any, inputs: Any, parts: Any) -> Any:
+        return self._with_parts(inputs, parts)
+
+    @graph_fn(
+        host=True,
+        spaces=lambda self, inputs, parts: from_spec(self._with_parts(inputs, parts)),
+        same_ranks=True,
+    )
+    def _put_back_on_host(self, inputs: Any, parts: Any) -> Any:
+        """As `_put_back`; no device takes texts."""
+        return self._with_parts(inputs, parts)
+
+    def _with_parts(self, inputs: Any, parts: Any) -> Any:
         for path, part in zip(self.stacks, parts, strict=True):
             inputs = _replaced(inputs, _keys(path), part)
         return inputs

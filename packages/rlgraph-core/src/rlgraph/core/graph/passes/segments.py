@@ -187,6 +187,26 @@ def check_derivatives(built: BuiltGraph, steps: Iterable[Step]) -> None:
                 )
 
 
+def _ahead(
+    group: Sequence[Node], needed: Collection[int], effects: Mapping[int, Effects], sliced: Collection[int]
+) -> list[Node]:
+    """The nodes of a group with a gradient slice that a host call needs, if all can be ahead of the slice."""
+    if not any(node.id in sliced for node in group):
+        return []
+    wanted, found = set(needed), list[Node]()
+    for node in reversed(group):
+        if node.id in wanted:
+            found.insert(0, node)
+            wanted |= producers(*(expression for _, expression in arguments_of(node)))
+    return (
+        found
+        if all(
+            node.id not in sliced and not effects[node.id].reads | effects[node.id].writes for node in found
+        )
+        else []
+    )
+
+
 def _group(
     nodes: Sequence[Node], effects: Mapping[int, Effects], sliced: Collection[int]
 ) -> list[list[Node]]:
@@ -207,7 +227,11 @@ def _group(
         # What holds a host call among others cannot be called before the tensors' turn.
         alone = isinstance(node, GraphFunctionCall | Collective)
         overtakes = open_segment and alone and needed.isdisjoint(other.id for other in groups[-1])
-        groups.insert(len(groups) - overtakes, [node])
+        ahead = _ahead(groups[-1], needed, effects, sliced) if open_segment and alone else []
+        if ahead:
+            groups[-1:] = [ahead, [node], [other for other in groups[-1] if other not in ahead]]
+        else:
+            groups.insert(len(groups) - overtakes, [node])
     return groups
 
 

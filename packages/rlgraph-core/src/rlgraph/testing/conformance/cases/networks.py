@@ -108,13 +108,12 @@ CASES: dict[str, Case] = {
     ),
     "instruction_encoder": Case(
         lambda: InstructionEncoder(7, 3, 2),
-        {"texts": TextBox(add_batch_rank=True), "like": FEATURES},
+        {"texts": TextBox(add_batch_rank=True)},
         ("call",),
-        by=("like",),
     ),
     "instruction_encoder_time": Case(
         lambda: InstructionEncoder(7, 3, 2),
-        {"texts": TextBox(add_batch_rank=True, add_time_rank=True), "like": SEQUENCES},
+        {"texts": TextBox(add_batch_rank=True, add_time_rank=True)},
         ("call",),
     ),
     "large_impala_network": _impala(LargeIMPALANetwork, 8),
