@@ -13,7 +13,9 @@ LONG_FAULT = 2000
 
 
 #: A line of a message that installs one of RLgraph's own distributions.
-_INSTALL = re.compile(r"pip install ['\"]?(rlgraph-(?:spaces|core|torch|tf|agents|dist)(?:\[[\w,-]+\])?)")
+_INSTALL = re.compile(
+    r"pip install ['\"]?(rlgraph-(?:spaces|core|torch|tf|agents|dist)(?:\[[\w,-]+\])?)(?![<>=])"
+)
 
 
 class RLGraphError(Exception):
