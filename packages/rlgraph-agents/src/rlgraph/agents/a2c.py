@@ -42,7 +42,6 @@ class A2C(ActorCritic):
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations = records["observations"]
         computed, metrics = self.evaluated(records)
-        metrics |= self.explained(computed, records)
         losses = self.loss.loss(
             self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
             computed["trained_values"],
@@ -53,7 +52,9 @@ class A2C(ActorCritic):
             policy_advantages=computed.get("policy_advantages"),
             evaluated_values=computed["values"],
         )
-        return {**self.descend(losses, {**records, **computed}, time_percentage), **metrics}
+        numbers = self.descend(losses, {**records, **computed}, time_percentage)
+        # After the derivatives, which do not go back through sums over learners.
+        return {**numbers, **metrics, **self.explained(computed, records)}
 
 
 class A2CAgent(Agent):

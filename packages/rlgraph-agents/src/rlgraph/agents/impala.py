@@ -124,9 +124,10 @@ class IMPALA(Algorithm):
             weights=weights,
         )
         targets = self.loss.get_value_targets(evaluated[0], behaviour, evaluated[1], *given, ends, weights)
-        explained = self.loss.get_explained_variance(values["state_values"], targets, weights)
         variables = self.trainable_variables(self.policy, self.value_function)
         norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
+        # After the derivatives, which do not go back through sums over learners.
+        explained = self.loss.get_explained_variance(evaluated[1], targets, weights)
         numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
         return {**numbers, **norm, "explained_variance": explained}
 

@@ -72,7 +72,7 @@ class PolicyGradientLoss(LossFunction):
 
     @rlgraph_api(must_be_complete=False)
     def get_explained_variance(self, values: Any = None, targets: Any = None, weights: Any = None) -> Any:
-        """``1 - var(targets - values) / var(targets)`` [], over the batches of all learners.
+        """``1 - var(targets - values) / var(targets)`` [], over the batches of all learners; call it after the step.
 
         Args:
             values, targets: of the value function, per item.

@@ -78,6 +78,9 @@ class VirtualLearner:
         self._engine.work("weights", self._engine.costs.sending_weights)
         return str(self.version).encode()
 
+    def take_numbers(self) -> dict[str, float]:
+        return {}
+
     def learn_from(self, fragments: Sequence[Any]) -> dict[str, float]:
         costs = self._engine.costs
         self._engine.work("updates", costs.update + len(fragments) * costs.update_fragment)
