@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent
+from rlgraph.agents import Agent, agent_checkpoint
 from rlgraph.agents.ppo import PPO
 from rlgraph.agents.sac import SAC
 from rlgraph.core import CheckpointError
@@ -93,3 +93,49 @@ def test_normalized_states_keep_their_smallest_deviation():
     actions = agent.get_actions(np.array(recorded["states"], np.float32), False)
     np.testing.assert_allclose(actions, recorded["actions"], rtol=1e-5, atol=1e-6)
     assert agent.learner.statistics.counters()["states/"]["epsilon"] == 1e-8
+
+
+BOARD = IntBox(0, 10, shape=(4,), dtype="uint8")
+BY_255 = [{"type": "divide", "divisor": 255.0}, {"type": "dense", "units": 4}]
+
+
+def dqn(states, network_spec):
+    spec = {"type": "dqn", "memory_spec": {"capacity": 8}, "network_spec": network_spec, "backend": "numpy"}
+    return Agent.from_spec(spec, state_space=states, action_space=IntBox(3))
+
+
+@pytest.fixture
+def older(tmp_path, monkeypatch):
+    """Writes a checkpoint alone, as version 0.2 did; only this has no layers where the agent was given none."""
+
+    def store(states, network_spec):
+        monkeypatch.setattr(agent_checkpoint, "MEANING", 1)
+        return dqn(states, network_spec).store_model(tmp_path / "model")
+
+    return store
+
+
+@pytest.mark.parametrize("layers", [None, [4]])
+def test_default_layers_that_scaled_otherwise_are_refused(older, layers):
+    checkpoint = older(BOARD, layers)
+    agent = dqn(BOARD, layers)
+    for load in (agent.load_model, agent.load_weights, Agent.load):
+        with pytest.raises(CheckpointError, match='divided all uint8 states by 255.*"divisor": 255.0'):
+            load(checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("states", "layers"),
+    [
+        (BOARD, BY_255),
+        (IntBox(0, 256, shape=(4,), dtype="uint8"), [4]),
+        (IntBox(0, 10, shape=(4,)), [4]),
+        (FloatBox(shape=(4,)), None),
+    ],
+)
+def test_layers_that_scale_as_they_did_are_loaded(older, states, layers):
+    checkpoint = older(states, layers)
+    batch = states.with_batch_rank().sample(5, rng=np.random.default_rng(0))
+    actions = [dqn(states, layers), Agent.load(checkpoint)]
+    actions[0].load_model(checkpoint)
+    np.testing.assert_array_equal(*(agent.get_actions(batch, False) for agent in actions))

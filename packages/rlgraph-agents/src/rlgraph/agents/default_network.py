@@ -156,6 +156,20 @@ def _in_words(layer: Any) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(layer).__name__).lower() + (f" {size}" if size else "")
 
 
+def scales_otherwise(space: Space, network_spec: Any) -> bool:
+    """Whether `network_for` scales states of `space` otherwise than version 0.2, which divided all ``uint8`` by 255."""
+    if network_spec is not None and not _begins_on_features(network_spec):
+        return False
+
+    def changed(box: BoxSpace) -> bool:
+        scale = _scale(box)
+        if box.dtype == "uint8":
+            return _is_category(box) or scale is None or not _is_by_255(box, scale)
+        return scale is not None
+
+    return any(changed(box) for box in space.flatten().values() if not is_text(box))
+
+
 def _begins_on_features(network_spec: Any) -> bool:
     if not isinstance(network_spec, list | tuple) or not network_spec:
         return False
@@ -202,8 +216,7 @@ def _of_a_box(box: BoxSpace, path: str) -> list[dict[str, Any]]:
     scale = _scale(box)
     numbers: list[Any] = [] if isinstance(box, FloatBox) else [_AS_FLOATS]
     if scale is not None:
-        bytes_ = isinstance(box, IntBox) and not np.any(scale[0]) and np.all(scale[1] == 255.0)
-        numbers = [_BY_255 if bytes_ else _BY_BOUNDS]
+        numbers = [_BY_255 if _is_by_255(box, scale) else _BY_BOUNDS]
     if _is_picture(box):
         return [*numbers, *(_CONVOLUTIONS if min(box.shape[:2]) >= LARGE_PICTURE else _SMALL_CONVOLUTION)]
     flat = [] if box.rank == 1 else [_FLATTEN]
@@ -214,6 +227,10 @@ def _is_category(box: BoxSpace) -> bool:
     if not isinstance(box, IntBox) or box.rank or box.num_categories is None:
         return False
     return box.dtype != "uint8" or box.num_categories < 256
+
+
+def _is_by_255(box: BoxSpace, scale: Any) -> bool:
+    return isinstance(box, IntBox) and not np.any(scale[0]) and bool(np.all(scale[1] == 255.0))
 
 
 def _scale(box: BoxSpace) -> Any:

@@ -11,6 +11,7 @@ from rlgraph.agents.metric import Metric, usual
 from rlgraph.agents.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import IQLLoss, Policy, ValueFunction
 from rlgraph.components.common.argument_checks import check_flag
+from rlgraph.components.common.observations import evaluating
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
@@ -72,8 +73,9 @@ class IQL(OffPolicyActorCritic):
     @rlgraph_api
     def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
         states, actions = records["observations"], records["actions"]
+        value, calm = self.value_function.value_output(states), evaluating(self.value_function, states)
         losses = self.loss.loss(
-            self.value_function.value_output(states),
+            value,
             self.value_function.value_output(records["next_observations"]),
             *(
                 tuple(critic.state_action_value(states, actions) for critic in critics)
@@ -81,6 +83,7 @@ class IQL(OffPolicyActorCritic):
             ),
             self.policy.get_log_likelihood(states, actions)["log_likelihood"],
             *(records[name] for name in ("rewards", "terminals", "discounts")),
+            evaluated_values=value if calm is states else self.value_function.value_output(calm),
             weights=importance_weights,
         )
         norms = self.step("critic", self.critics, losses["critic_loss"], time_percentage)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlgraph.agents.default_network import scales_otherwise
 from rlgraph.components import Dropout
 from rlgraph.components.common.action_scaling import ActionScaling
 from rlgraph.components.layers.noisy_dense import NoisyDense
 from rlgraph.components.layers.training_layers import knows_training
 from rlgraph.core import CheckpointError, Component, SpecError
+from rlgraph.core.specs.parameters import parameters_of
 
 if TYPE_CHECKING:
     from rlgraph.agents.agent import Agent
@@ -25,10 +27,10 @@ def meaning_of(stored: Mapping[str, Any]) -> int:
     return int(stored.get(MEANING_KEY, 1))
 
 
-def check_scaled_actions(
+def check_scales(
     agent: Agent, facts: Mapping[str, Any], source: object, names: Sequence[str] | None = None
 ) -> None:
-    """Check that networks that see scaled actions do not get variables of some that saw them unscaled.
+    """Check that networks that see scaled states or actions do not get variables of some that saw them otherwise.
 
     Args:
         agent: that takes over variables.
@@ -41,6 +43,15 @@ def check_scaled_actions(
     """
     if meaning_of(facts) >= MEANING:
         return
+    known, options = parameters_of(agent.algorithm_class).named, agent.learner.spec.options
+    given = [options.get("network_spec")] if "network_spec" in known else []
+    given += [spec for spec in [options.get("value_network_spec")] if spec is not None]
+    if any(scales_otherwise(agent.learner.state_space, spec) for spec in given):
+        raise CheckpointError(
+            f"{source} is of version 0.2 or older, whose default networks divided all uint8 states by 255 and scaled "
+            "no others; here they are scaled by the bounds of their Space. Give the agent the layers of that time, for "
+            'uint8 network_spec=[{"type": "divide", "divisor": 255.0}, ...], and call its load_model'
+        )
     parts = agent.executor.built.graph.components.items()
     scaling = [path for path, part in parts if isinstance(part, ActionScaling) and part.changes_actions]
     networks = tuple(f"{path.rsplit('/', 2)[0]}/" for path in scaling)
@@ -48,8 +59,8 @@ def check_scaled_actions(
         raise CheckpointError(
             f"{source} is of version 0.2 or older: there {networks[0]}... saw actions as the environment takes them, "
             "here it sees them scaled to -1..1. To train on as before, use Agent.load or give the agent "
-            "scale_actions=False (a class of yours sets it before make_critics). Or take over the policy alone: "
-            "load_weights(only=...)"
+            "scale_actions=False (curiosity has an option of its own of this name, and a class of yours sets it before "
+            "make_critics). Or take over the policy alone: load_weights(only=...)"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlgraph.agents.stored_meaning import check_scaled_actions
+from rlgraph.agents.stored_meaning import check_scales
 from rlgraph.components import Optimizer
 from rlgraph.components.common.target import Target
 from rlgraph.core import InputError
@@ -44,7 +44,7 @@ def load_weights(agent: Agent, source: Path, only: str | Sequence[str] | None) -
                 f"load_weights: the weights of {source} do not fit: {'; '.join(differ[:_NAMED])}{rest}. Name those "
                 "that do with only="
             )
-        check_scaled_actions(agent, checkpoint.manifest.facts, source, names)
+        check_scales(agent, checkpoint.manifest.facts, source, names)
         values: dict[str, np.ndarray] = {name: file.read(name) for name in names}
         statistics = checkpoint.manifest.facts.get("learner", {}).get("statistics")
     copied = {copy: values[name] for copy, name in copies.items() if name in values}

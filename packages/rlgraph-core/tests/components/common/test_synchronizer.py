@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import Dense, NeuralNetwork, Synchronizer
-from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, rlgraph_api
+from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox
 
 X = FloatBox(shape=(3,), add_batch_rank=True)
@@ -124,3 +124,33 @@ def test_components_in_place_of_their_variables():
         BuildError, match=r"synchronizer.sync: source: expected a list of variables, as component.var"
     ):
         GraphExecutor(Root(), {"x": FloatBox(shape=(1,), add_batch_rank=True)}, backend="numpy")
+
+
+class Counted(Component):
+    """A float, and a number of batches as normalizations keep it."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.get_variable("mean", FloatBox(shape=(1,)), initializer=8.0, trainable=False)
+        self.get_variable("batches", int, initializer=8, trainable=False)
+
+    @rlgraph_api
+    def call(self, x):
+        return self._call(x)
+
+    @graph_fn
+    def _call(self, ops, x):
+        return x
+
+
+class CountedPair(Pair):
+    def __init__(self):
+        self.net, self.target = Counted(scope="net"), Counted(scope="target", trainable=False)
+        self.synchronizer = Synchronizer(0.25, scope="sync")
+        Component.__init__(self, self.net, self.target, self.synchronizer, scope="pair")
+
+
+def test_integers_are_copied(backend):
+    made = GraphExecutor(CountedPair(), {"x": X}, backend=backend)
+    made.set_weights({"target/mean": np.zeros(1, np.float32), "target/batches": np.array(0)})
+    made.execute("sync")
+    assert parts(made)[1] == {"mean": 2.0, "batches": 8}

@@ -173,7 +173,10 @@ def synchronizer_sync(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequen
 
     def follow(source: Sequence[Tensor], target: Sequence[Tensor]) -> None:
         for new, old in zip(source, target, strict=True):
-            old.lerp_(new, tau)
+            if old.is_floating_point():
+                old.lerp_(new, tau)
+            else:
+                old.copy_(new)
 
     return copy if tau == 1.0 else follow
 

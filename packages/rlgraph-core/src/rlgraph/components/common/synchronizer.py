@@ -51,7 +51,8 @@ class Synchronizer(Component):
     @graph_fn(returns=0)
     def _sync(self, ops: Any, source: Any, target: Any) -> None:
         for new, old in zip(source, target, strict=True):
-            if self.tau == 1.0:
+            # Integers and bools, such as the number of batches that a normalization has seen, have no share.
+            if self.tau == 1.0 or "float" not in str(old.dtype):
                 ops.assign(old, ops.read(new))
             else:
                 ops.assign_add(old, self.tau * (new - old))

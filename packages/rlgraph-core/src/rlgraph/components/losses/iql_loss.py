@@ -36,6 +36,7 @@ class IQLLoss(CriticsLoss):
         "next_state_values",
         "log_likelihood",
         "discounts",
+        "evaluated_values",
     )
     critic_arguments = ("q_values", "q_values_target")
 
@@ -65,6 +66,7 @@ class IQLLoss(CriticsLoss):
         rewards: Any,
         terminals: Any,
         discounts: Any = None,
+        evaluated_values: Any = None,
     ) -> Any:
         """``{"loss", "critic_loss", "value_loss", "actor_loss"}``, each ``[B]``; ``loss`` is that of the critics.
 
@@ -76,9 +78,12 @@ class IQLLoss(CriticsLoss):
             rewards: rewards [B], or discounted sums of several.
             terminals: where the episode terminated [B], bool; truncation is not termination.
             discounts: discount of the value of each next state [B]; default: `discount`.
+            evaluated_values: `state_values` without dropout, and from running statistics, of which the weights of the
+                policy's loss are made; default: these.
         """
         critic = self._critic_loss(next_state_values, q_values, rewards, terminals, discounts)
-        value, actor = self._value_and_actor_loss(state_values, q_values_target, log_likelihood)
+        evaluated = state_values if evaluated_values is None else evaluated_values
+        value, actor = self._value_and_actor_loss(state_values, evaluated, q_values_target, log_likelihood)
         return {"loss": critic, "critic_loss": critic, "value_loss": value, "actor_loss": actor}
 
     @graph_fn
@@ -97,9 +102,11 @@ class IQLLoss(CriticsLoss):
 
     @graph_fn(returns=2)
     def _value_and_actor_loss(
-        self, ops: Any, state_values: Any, q_values_target: Any, log_likelihood: Any
+        self, ops: Any, state_values: Any, evaluated_values: Any, q_values_target: Any, log_likelihood: Any
     ) -> Any:
         """Eq. 5 and 7."""
-        advantages = ops.stop_gradient(clipped_double_q(ops, q_values_target)) - state_values
-        weights = advantage_weights(ops, advantages, self.inverse_temperature, self.weight_limit)
-        return expectile_loss(ops, advantages, self.expectile), -weights * log_likelihood
+        q_values = ops.stop_gradient(clipped_double_q(ops, q_values_target))
+        weights = advantage_weights(
+            ops, q_values - evaluated_values, self.inverse_temperature, self.weight_limit
+        )
+        return expectile_loss(ops, q_values - state_values, self.expectile), -weights * log_likelihood

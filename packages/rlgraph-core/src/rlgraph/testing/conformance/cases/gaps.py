@@ -24,6 +24,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "staging_area",
             "string_to_hash_bucket",
         ),
+        "takes texts": ("instruction_encoder",),
         "gives integers": ("epsilon_greedy", "image_binary", "noisy_greedy"),
         "moves records": ("batch_splitter", "replayed_sequences", "sampler", "slice"),
         "gives targets, which have none": ("generalized_advantage_estimation", "v_trace_function"),
