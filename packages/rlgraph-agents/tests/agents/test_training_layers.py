@@ -149,3 +149,23 @@ def test_statistics_of_a_module_move_in_updates_only(name, backend):
     after = update(agent)
     for path in means:
         assert after[path].any() == ("target" not in path), path
+
+
+@pytest.mark.parametrize("name", ["sac", "td3", "iql"])
+def test_targets_follow_the_statistics_of_modules(name):
+    """Means by the share of the weights; numbers of batches, which have no share, are copied."""
+    torch = pytest.importorskip("rlgraph.torch")
+    from torch.nn import BatchNorm1d
+
+    class Norm(torch.ModuleComponent):
+        def __init__(self, scope="norm", **kwargs):
+            super().__init__(BatchNorm1d(8), scope=scope, **kwargs)
+
+    agent = agent_of(name, 8, value_network_spec=[8, {"type": Norm}], tau=0.25)
+    after = update(agent)
+    target, critic = (f"{name}/{scope}/network/norm-1" for scope in ("target-critic-0/critic-0", "critic-0"))
+    assert after[f"{critic}/num_batches_tracked"] == after[f"{target}/num_batches_tracked"] == 1
+    np.testing.assert_allclose(
+        after[f"{target}/running_mean"], after[f"{critic}/running_mean"] / 4, rtol=1e-5
+    )
+    assert after[f"{critic}/running_mean"].any()
