@@ -29,6 +29,8 @@ class BatchApply(TimeFolding):
         SpaceError: the inputs lack batch or time rank.
     """
 
+    passes_training_on = True
+
     def __init__(
         self,
         sub_component: ComponentSpec,

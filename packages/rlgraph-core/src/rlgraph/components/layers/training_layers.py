@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 
-from rlgraph.components.common.time_folding import TimeFolding
 from rlgraph.components.layers.noisy_dense import NoisyDense
 from rlgraph.core import Component
 
@@ -16,7 +15,7 @@ def has_only_noise(part: Component) -> bool:
 
 
 def knows_training(kind: type[Component]) -> bool:
-    """Whether ``call`` of a layer takes `training`, and not only to pass it on."""
+    """Whether ``call`` of a layer takes `training`, and not only to pass it on, as its `passes_training_on` says."""
     method = kind.api_methods().get("call")
     known = method is not None and "training" in inspect.signature(method).parameters
-    return known and not issubclass(kind, TimeFolding)
+    return known and not getattr(kind, "passes_training_on", False)

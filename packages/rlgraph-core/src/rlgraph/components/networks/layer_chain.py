@@ -23,6 +23,8 @@ class LayerChain(TimeFolding):
     its states: those of ``"lstm-1"`` are ``internal_states["lstm_1"]``.
     """
 
+    passes_training_on = True
+
     layers: Sequence[Any]
 
     @property

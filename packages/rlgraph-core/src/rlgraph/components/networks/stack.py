@@ -47,6 +47,8 @@ class Stack(TimeFolding):
         SpecError: no components, a component without the API method, or an invalid description of a method.
     """
 
+    passes_training_on = True
+
     def __init__(
         self,
         *sub_components: Any,

@@ -48,6 +48,8 @@ class VariationalAutoEncoder(Component):
         SpaceError: the inputs are not floats, or the decoder's output has another shape.
     """
 
+    passes_training_on = True
+
     def __init__(
         self,
         z_units: int,
