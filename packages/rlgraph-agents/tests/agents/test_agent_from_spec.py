@@ -386,7 +386,7 @@ def test_none_overrides_nothing():
 def test_an_agent_says_what_it_is():
     bounds = FloatBox(low=np.arange(300.0), high=np.arange(300.0) + 1)
     agent = DQNAgent({"network_spec": [8]}, state_space=bounds, action_space=IntBox(2), backend="numpy")
-    agent.observe(np.full(300, 0.5), 1, 1.0, True)
+    agent.observe(np.arange(300.0) + 0.5, 1, 1.0, True)
     kind, states, *others = repr(agent).splitlines()
     assert kind == "<DQNAgent on numpy"
     assert states.startswith("  states FloatBox(low=[0.0, 1.0, 2.0,") and len(states) <= 120

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
+from rlgraph.agents.stored_meaning import as_it_meant
+from rlgraph.core import CheckpointError
 
 FIXTURES = Path(__file__).parent / "fixtures"
 #: The recorded values have six digits that every backend and processor agrees on.
@@ -42,8 +44,16 @@ def test_older_runs_act_as_recorded_on_numpy(run):
 def test_older_runs_act_as_recorded_on_backends(run, backend):
     document = json.loads((FIXTURES / run / "config.json").read_text())["run"]
     # So small a network acts on NumPy unless told otherwise.
-    spec = {**document["agent"], "acting": "backend"}
+    spec = {**as_it_meant(Agent, document["agent"], 1), "acting": "backend"}
     agent = Agent.from_spec(spec, env=document["environment"], backend=backend)
     agent.load_model(FIXTURES / run / "checkpoints" / "last")
     assert agent.acting == "backend"
     assert acts_as_recorded(agent, recorded_of(FIXTURES / run))
+
+
+def test_dropout_of_older_runs_is_answered():
+    """Made by hand, the agent would drop in updates, as it did not then."""
+    document = json.loads((FIXTURES / "v0_2" / "ppo_dropout" / "config.json").read_text())["run"]
+    agent = Agent.from_spec(document["agent"], env=document["environment"], backend="torch")
+    with pytest.raises(CheckpointError, match="dropout dropped nothing: use Agent.load, or give it rate 0"):
+        agent.load_model(FIXTURES / "v0_2" / "ppo_dropout" / "checkpoints" / "last")

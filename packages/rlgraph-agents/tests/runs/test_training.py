@@ -56,7 +56,7 @@ def actor(spec_of):
 
 
 def test_a_run_that_is_interrupted_in_its_final_evaluation_is_resumed(actor, tmp_path, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlgraph.agents.agent_spec import stored_spec
 from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
-from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY, check_scales
+from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY, check_scales, meaning_of
 from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import CheckpointError, SpecError
 from rlgraph.core.checkpoint import find_checkpoint, read_beside, read_manifest
@@ -45,11 +45,17 @@ def _readable_spec(agent: Agent) -> dict[str, Any] | None:
 def load_agent(agent: Agent, directory: str | Path) -> None:
     """Restore a checkpoint; see `Agent.load_model`."""
     source = find_checkpoint(directory)
-    check_scales(agent, read_manifest(source).facts, source)
+    there = read_manifest(source).facts
+    check_scales(agent, there, source)
     beside = read_beside(source)
     try:
         facts = agent.executor.load(directory, required_facts=agent.progress_facts())
     except CheckpointError as error:
+        if "/~stream" in str(error) and meaning_of(there) < MEANING:
+            raise CheckpointError(
+                f"{error}. Version 0.2 or older stored it, whose dropout dropped nothing: use Agent.load, or give it "
+                "rate 0"
+            ) from None
         if "lacks the facts learner" not in str(error):
             raise
         raise CheckpointError(
