@@ -184,6 +184,7 @@ def test_contains(space, sample, contained):
             math.nan,
             "sample: expected float32 values in [0.0, inf], given nan at index ()",
         ),
+        (FloatBox(), math.nan, "sample: expected finite float32 values, given nan at index ()"),
         (
             FloatBox(shape=(3,), add_batch_rank=True),
             np.zeros((2, 3), int),

@@ -1,5 +1,6 @@
 """`Agent.from_spec`: every way to describe an agent, and what each mistake is answered with."""
 
+import ast
 import json
 import sys
 
@@ -417,14 +418,33 @@ def test_more_than_the_agent_by_position():
         (("dqn", "Acrobot-v1", 1), "Agent.from_spec('dqn', env='Acrobot-v1'); given 'dqn', 'Acrobot-v1', 1"),
         (
             ({"type": "dqn"}, object),
-            "Agent.from_spec('ppo', env='CartPole-v1'); given {'type': 'dqn'}, <class",
+            "Agent.from_spec({'type': 'dqn'}, env=env); given {'type': 'dqn'}, <class",
         ),
+        (("dqn", {"type": "grid_world"}), "Agent.from_spec('dqn', env={'type': 'grid_world'}); given"),
+        (({}, "CartPole-v1"), "Agent.from_spec('ppo', env='CartPole-v1'); given {}"),
     ):
         with pytest.raises(SpecError) as caught:
             Agent.from_spec(*arguments)
         assert f"expected the agent by position and all else by name, as in {example}" in str(caught.value)
     with pytest.raises(SpecError, match=r"as in PPOAgent\.from_spec\('ppo', env='CartPole-v1'\)"):
         PPOAgent.from_spec("ppo", "CartPole-v1")
+
+
+def test_the_example_for_a_class_is_of_the_class():
+    class Mine(DQNAgent):
+        pass
+
+    for kind, spec, shown in (
+        (DQNAgent, "MlpPolicy", "'dqn'"),
+        (DQNAgent, "ppo", "'dqn'"),
+        (DQNAgent, {"type": "ppo"}, "'dqn'"),
+        (DQNAgent, {"discount": 0.5}, "{'discount': 0.5}"),
+        (Mine, "MlpPolicy", "{}"),
+    ):
+        with pytest.raises(SpecError) as caught:
+            kind.from_spec(spec, "CartPole-v1")
+        assert f"as in {kind.__name__}.from_spec({shown}, env='CartPole-v1'); given" in str(caught.value)
+        kind.check_spec(ast.literal_eval(shown), env="CartPole-v1")
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,20 @@ def test_what_a_resume_changed_is_said_in_plain_words(console):
     assert f"A run in one go, with the same document and seed, would give other results: {reason}" in written
 
 
+def test_a_long_departure_is_indented_in_all_its_lines():
+    narrow = Console(file=StringIO(), width=30, force_terminal=False)
+    reasons = ("step 300: schedules follow 600 steps, they followed 300", "step 9: short")
+    narrow.print(summary_report(replace(summary(interrupted=False), departures=reasons), RUN, []))
+    told = narrow.file.getvalue().partition("other results:\n")[2]
+    lines = [line.rstrip() for line in told.splitlines()]
+    assert lines[:4] == [
+        "  step 300: schedules follow",
+        "  600 steps, they followed 300",
+        "  step 9: short",
+        "In some/run:",
+    ]
+
+
 def test_the_outcome_for_machines():
     data = summary_data(summary(interrupted=False), RUN)
     assert (data["folder"], data["interrupted"], data["updates"]) == (RUN, False, 890)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rlgraph.agents.agent_options import check_options
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec
-from rlgraph.core import SpecError, registry
+from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import Fault
 from rlgraph.core.specs.documents import is_json, is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
@@ -58,17 +59,29 @@ class AgentMeta(type):
         return agent
 
 
-def refuse_positional(cls: type, spec: Any, other: Sequence[Any]) -> None:
+def refuse_positional(cls: type[Agent], spec: Any, other: Sequence[Any]) -> None:
     """Raise `SpecError` if `Agent.from_spec` was given more than a spec by position, as other libraries have it."""
     if other:
-        is_agent = isinstance(spec, str) and not spec.endswith("Policy")
-        agent, env = spec if is_agent else "ppo", other[0] if isinstance(other[0], str) else "CartPole-v1"
+        env = repr(other[0]) if isinstance(other[0], str | Mapping) else "env"
         raise SpecError(
             "expected the agent by position and all else by name, as in "
-            f"{cls.__name__}.from_spec({agent!r}, env={env!r}); given {', '.join(map(repr, (spec, *other)))}"
-            f"{_about_policies(spec)}",
+            f"{cls.__name__}.from_spec({_example(cls, spec)!r}, env={env}); given "
+            f"{', '.join(map(repr, (spec, *other)))}{_about_policies(spec)}",
             path="from_spec",
         )
+
+
+def _example(cls: type[Agent], spec: Any) -> Any:
+    """What `cls.from_spec` takes: the given spec, or one of the class where this is of no such agent."""
+    if is_spec_file(spec):
+        return spec
+    if isinstance(spec, str | Mapping):
+        with suppress(SpecError, PluginError):
+            kind = cls._lookup(spec.get("type") if isinstance(spec, Mapping) else spec, "")
+            if hasattr(kind, "algorithm_class"):
+                return spec
+    name = _name_of(cls) if hasattr(cls, "algorithm_class") else "ppo"
+    return {} if ":" in name else name
 
 
 def _about_policies(*given: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Group
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -34,10 +35,10 @@ def summary_report(summary: RunSummary, folder: Path, next_steps: list[str]) -> 
         folder: the run folder as the user wrote it.
         next_steps: the commands.
     """
-    lines = []
+    lines: list[Text | Padding] = []
     if summary.departures:
         lines.append(Text("A run in one go, with the same document and seed, would give other results:"))
-        lines += [Text(printable(f"  {departure}")) for departure in summary.departures]
+        lines += [_indented(Text(printable(departure))) for departure in summary.departures]
     if summary.earlier_run is not None:
         lines.append(Text(f"The earlier run in {folder} was moved to {_earlier_run(summary, folder)}."))
     lines.append(Text(f"In {folder}:"))
@@ -46,6 +47,11 @@ def summary_report(summary: RunSummary, folder: Path, next_steps: list[str]) -> 
     if next_steps:
         lines += [Text("Next:"), *(Text(f"  {command}") for command in next_steps)]
     return Group(_table(summary), *lines)
+
+
+def _indented(text: Text) -> Padding:
+    """The text with all its lines indented, those that a narrow terminal breaks too."""
+    return Padding(text, (0, 0, 0, 2), expand=False)
 
 
 def _table(summary: RunSummary) -> Table:

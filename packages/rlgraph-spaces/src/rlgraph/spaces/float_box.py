@@ -118,8 +118,11 @@ class FloatBox(BoxSpace):
         if not np.any(wrong):
             return None
         at = first_index(wrong)
-        bounds = [str(np.broadcast_to(bound, array.shape)[at]) for bound in (low, high)]
-        return f"{self.dtype} values in [{', '.join(bounds)}]", f"{array[at]} at index {at}"
+        bounds = [np.broadcast_to(bound, array.shape)[at] for bound in (low, high)]
+        given = f"{array[at]} at index {at}"
+        if np.isinf(bounds).all():  # only NaN is outside these
+            return f"finite {self.dtype} values", given
+        return f"{self.dtype} values in [{', '.join(map(str, bounds))}]", given
 
 
 def _read(value: Any, name: str, dtype: str) -> NDArray[Any] | None:
