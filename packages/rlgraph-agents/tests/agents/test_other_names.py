@@ -103,6 +103,28 @@ def test_overrides():
         apply_overrides(document, ["gamma=0.9"])
 
 
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        *[(key, "worker.num_envs") for key in ("n_envs", "num_envs")],
+        *[(key, "steps") for key in ("timesteps", "total_timesteps")],
+        ("tensorboard_log", "logging.tensorboard"),
+        ("eval_freq", "evaluation.interval"),
+    ],
+)
+def test_in_a_document_the_run_answers_before_python(key, place):
+    document = {"agent": {"type": "ppo"}, "environment": "CartPole-v1", "steps": 1}
+    for path, said in (
+        (key, f"there is no {key!r}. It is {place!r} here."),
+        (f"agent.{key}", f"PPOAgent has no such key. It is {place!r} of the run."),
+    ):
+        with pytest.raises(SpecError) as caught:
+            check(apply_overrides(document, [f"{path}=8"]))
+        assert str(caught.value) == f"{path}: {said}"
+    with pytest.raises(SpecError, match="The command line shows the progress: leave it out"):
+        apply_overrides(document, ["verbose=1"])
+
+
 @pytest.fixture(scope="module")
 def drawing():
     return Agent.from_spec("random", env={"type": "deterministic"}, backend="numpy")

@@ -8,7 +8,7 @@ import pytest
 
 
 class Broken(gymnasium.Env):
-    """Its states leave the Space at the third step."""
+    """Its third state is no number."""
 
     observation_space = gymnasium.spaces.Box(0.0, 1.0, (2,))
     action_space = gymnasium.spaces.Discrete(2)
@@ -22,7 +22,7 @@ class Broken(gymnasium.Env):
 
     def step(self, action):
         self.steps += 1
-        return np.full(2, self.steps == 3, np.float32) * 7, 1.0, self.steps == 4, False, {}
+        return np.full(2, np.nan if self.steps == 3 else 0, np.float32), 1.0, self.steps == 4, False, {}
 
 
 @pytest.fixture

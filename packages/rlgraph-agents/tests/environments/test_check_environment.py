@@ -119,6 +119,41 @@ def test_one_fault_at_a_time(methods, level, check, message):
     ]
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_float_outside_its_bounds_is_a_warning(shared):
+    """One for each bound, in whatever episode; the later checks follow."""
+    low = -1.0 if shared else np.float32([-1.0, -np.inf])
+
+    class Leaving(Walk):
+        def __init__(self):
+            super().__init__(Dict(at=FloatBox(low, None, shape=(2,)), speed=FloatBox(-1.0, 1.0)))
+
+        def reset(self, seed=None):
+            return {"at": super().reset(seed), "speed": 0.0}
+
+        def step(self, action):
+            count = (self.steps or 0) + 1
+            _, *rest = super().step(action)
+            return {"at": np.float32([-count, 7 - 2 * count]), "speed": 1.5 if count > 10 else 0.5}, *rest
+
+    told = "declare wider bounds if it is right"
+    assert list(map(str, worst(Leaving()))) == [
+        "warning: step: Leaving, step 2: state/at[0] is -2.0, outside the bounds [-1.0, inf] of its Space; "
+        f"agents warn of it: {told}",
+        "warning: step: Leaving, step 11: state/speed is 1.5, outside the bounds [-1.0, 1.0] of its Space; "
+        f"agents warn of it: {told}",
+    ]
+    assert {"seed", "state", "speed"} <= {finding.check for finding in check_environment(Leaving())}
+
+
+@pytest.mark.parametrize("bound", [None, 1.0])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_a_float_that_is_not_finite_is_an_error(bound, value):
+    """In the dtype of the Space too, which agents read it in."""
+    env = changed(step=step_with(state=np.full(2, value)))(FloatBox(bound, bound and 2.0, shape=(2,)))
+    assert "error" in {finding.level for finding in worst(env)}
+
+
 def test_an_episode_that_never_ends():
     (found,) = worst(Walk(length=10**9), max_steps=50)
     assert found.check == "ends" and "no episode ended within 50 steps" in found.message

@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
 
-from rlgraph.runs import RunFolderError, StorageError, resume, train
+from rlgraph.runs import RunFolderError, StorageError, resume, run_folder, train
 from rlgraph.runs import run_lock as module
 from rlgraph.runs.run_lock import LOCK, run_lock
 from rlgraph.workers import Callback
@@ -35,6 +36,65 @@ def test_a_second_process_is_told_which_one_trains(acting_run, tmp_path, undrawn
         f"{folder} is in use: the process {os.getpid()} trains there. Wait for its end, stop it, or give another folder"
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.fixture
+def start_between(monkeypatch):
+    """Makes `begin` happen in the next `new_run_in` between its look at the folder and its lock."""
+
+    def prepare(begin):
+        def lock(folder):
+            if not (folder / "config.json").exists():  # not that of an earlier run
+                monkeypatch.undo()
+                begin(folder)
+            return run_lock(folder)
+
+        monkeypatch.setattr(run_folder, "run_lock", lock)
+
+    return prepare
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("has_ended", [True, False])
+def test_of_two_starts_at_once_the_loser_leaves_the_run_of_the_winner(
+    tmp_path, start_between, before, has_ended
+):
+    run = tmp_path / "run"
+    if before:
+        run.mkdir()
+        (run / "config.json").write_text("before")
+    with ExitStack() as winner:
+
+        def begin(folder):
+            winner.enter_context(run_folder.new_run_in(folder))
+            (folder / "metrics.csv").touch()
+            if has_ended:
+                (folder / "config.json").touch()
+                winner.close()
+
+        start_between(begin)
+        said = "has a new run of another process" if has_ended else "is in use"
+        with pytest.raises(RunFolderError, match=said), run_folder.new_run_in(run):
+            raise AssertionError("both have begun")
+        assert (run / "metrics.csv").exists()
+        (run / "config.json").touch()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["run", *["run.1"] * before]
+
+
+def test_an_earlier_run_comes_back_where_there_is_no_lock(tmp_path, start_between):
+    """As on a full disk; the folder of the new run is empty and goes."""
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "config.json").write_text("before")
+
+    def fail(folder):
+        raise StorageError("no space")
+
+    start_between(fail)
+    with pytest.raises(StorageError, match="no space"), run_folder.new_run_in(run):
+        raise AssertionError("it has begun")
+    assert (run / "config.json").read_text() == "before"
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
 
 def test_the_lock_goes_with_the_process(tmp_path):

@@ -207,13 +207,9 @@ IN_HINDSIGHT: OtherNames = MappingProxyType(
     }
 )
 
-#: Key -> its place in the document of a run, or a sentence.
-IN_A_RUN: OtherNames = MappingProxyType(
+#: Key -> its place in the document of a run, outside of the agent, or a sentence.
+OUTSIDE_AN_AGENT: OtherNames = MappingProxyType(
     {
-        **{
-            name: _first(hint) if _first(hint).endswith(".") else f"agent.{_first(hint)}"
-            for name, hint in IN_AN_AGENT.items()
-        },
         "demonstrations": "data.file",
         "dataset": "data.file",
         "env": "environment",
@@ -235,6 +231,17 @@ IN_A_RUN: OtherNames = MappingProxyType(
         "tensorboard_log": "logging.tensorboard",
         "verbose": "The command line shows the progress: leave it out.",
         "wandb": "logging.wandb",
+    }
+)
+
+#: Key -> its place in the document of a run, or a sentence.
+IN_A_RUN: OtherNames = MappingProxyType(
+    {
+        **{
+            name: _first(hint) if _first(hint).endswith(".") else f"agent.{_first(hint)}"
+            for name, hint in IN_AN_AGENT.items()
+        },
+        **OUTSIDE_AN_AGENT,
         "network_spec": "agent.network_spec",
         "optimizer_spec": "agent.optimizer_spec",
         "memory_spec": "agent.memory_spec",

@@ -22,6 +22,7 @@ from rlgraph.environments.factory import make_environment
 from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.masked_states import MaskedStates, masked_states
 from rlgraph.environments.rows import leaves_of
+from rlgraph.environments.state_bounds import StateBounds
 from rlgraph.environments.step_checks import CheckedStep, check_finite
 from rlgraph.spaces import Space, SpaceError
 
@@ -85,6 +86,8 @@ class _Check:
         self.steps = 0
         self.seconds = 0.0
         self.dtypes: dict[str, np.dtype[Any]] = {}
+        #: The leaves of states of another dtype than their Space, which are reported once.
+        self.cast: set[str] = set()
         #: The states, if a part of them is a mask.
         self.masked: MaskedStates | None = None
         self.ends = {"terminated": 0, "truncated": 0, "neither": 0}
@@ -94,6 +97,9 @@ class _Check:
         if not self._spaces() or not self._masks() or not self.guarded("reset", self._step_before_reset):
             return
         self.dtypes = {path: leaf.dtype for path, leaf in leaves_of(self.env.state_space.zeros(1))}
+        self.bounds = StateBounds(
+            self.env.state_space, lambda _: self.env.name, lambda _, step: step, self._outside
+        )
         for episode in range(episodes):
             seed = self.seed if episode == 0 else None
             if not self.guarded("step", partial(self._episode, seed)):
@@ -193,10 +199,10 @@ class _Check:
 
     def _episode(self, seed: int | None) -> None:
         """Plays and checks one episode."""
-        step = CheckedStep(self.env, self.env.name, validate_states=True)
+        step = CheckedStep(self.env, self.env.name, validate_states=False)
         state = self.env.reset(seed=seed)
         step.begin(state)
-        self._finite(state, step)
+        self._numbers(state, step)
         self._legal(state, step)
         kept, copied = state, _copy(state)
         for _ in range(self.max_steps):
@@ -205,7 +211,7 @@ class _Check:
             state, reward, terminated, truncated, _ = step(action)
             self.seconds += time.perf_counter() - started
             self.steps += 1
-            self._finite(state, step)
+            self._numbers(state, step)
             self._legal(state, step, bool(terminated), bool(truncated))
             if not np.isfinite(float(reward)):
                 raise EnvironmentFault(
@@ -228,19 +234,31 @@ class _Check:
                 return
         self.ends["neither"] += 1
 
-    def _finite(self, state: Any, step: CheckedStep) -> None:
+    def _outside(self, _: str, message: str) -> None:
+        """Reports a float outside its bounds, which is no fault for agents."""
+        self.found.append(
+            Finding("warning", "step", f"{message}; agents warn of it: declare wider bounds if it is right")
+        )
+
+    def _numbers(self, state: Any, step: CheckedStep) -> None:
+        """Checks that floats are finite, and reports those outside their bounds."""
         for path, leaf in leaves_of(state):
             values = np.asarray(leaf)
             expected = self.dtypes.get(path, values.dtype)
-            if isinstance(leaf, np.ndarray) and leaf.dtype != expected:
+            if isinstance(leaf, np.ndarray) and leaf.dtype != expected and path not in self.cast:
                 self.add(
                     "warning",
                     "step",
                     f"state{path} is {leaf.dtype}, its Space is {expected}; it is cast",
                 )
-                del self.dtypes[path]  # reported once
+                self.cast.add(path)
             if values.dtype.kind == "f":
+                with np.errstate(over="ignore"):
+                    values = values.astype(expected)
                 check_finite(values[None], lambda _: f"{self.env.name}, step {step.steps}", f"state{path}")
+        if self.bounds:
+            self.bounds.add(state, np.zeros(1, np.int64), step.steps)
+            self.bounds.look()
 
     def _ends(self) -> None:
         if not self.ends["terminated"] and not self.ends["truncated"]:

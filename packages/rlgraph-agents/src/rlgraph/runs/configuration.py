@@ -14,7 +14,7 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_options import from_update_spec
 from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.other_names import IN_AN_AGENT, MINIBATCH_SIZES
+from rlgraph.agents.other_names import IN_AN_AGENT, MINIBATCH_SIZES, OUTSIDE_AN_AGENT
 from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
@@ -109,6 +109,10 @@ def _for_its_agent(fault: Fault, document: Mapping[str, Any]) -> Fault:
     """The fault of another library's name, answered for the document's agent instead of for any."""
     *place, key = parts_of(fault.path) or ("",)
     agent = document.get("agent")
+    unknown, said, _ = fault.text.partition(" has no such key. ")
+    if said and place == ["agent"] and key in OUTSIDE_AN_AGENT:
+        hint = offer(key, RunSpec.model_fields, OUTSIDE_AN_AGENT).replace(" here.", " of the run.")
+        return Fault(f"{unknown}{said}{hint}", fault.path)
     if key not in IN_AN_AGENT or place not in ([], ["agent"]) or not isinstance(agent, Mapping):
         return fault
     with suppress(SpecError, PluginError):
@@ -255,7 +259,7 @@ def _from_the_top(document: Mapping[str, Any], path: str, value: Any) -> list[st
     keys = parameters_of(target).named.keys() - HANDED
     if parts[0] in keys:
         return ["agent", *parts]
-    names = {**RunSpec.other_names, **getattr(target, "other_names", {})}
+    names = {**RunSpec.other_names, **getattr(target, "other_names", {}), **OUTSIDE_AN_AGENT}
     hint = offer(parts[0], [*RunSpec.model_fields, *keys], names)
     raise SpecError(
         f"there is no {parts[0]!r}. {hint}{_number_of_parts(parts[0], value, document)}", path=path

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -307,19 +307,27 @@ def new_run_in(folder: Path) -> Iterator[Path | None]:
         The new place of the earlier run; None if there was no run.
 
     Raises:
-        RunFolderError: another process trains there.
+        RunFolderError: another process trains there, or has begun a run at the same time.
     """
     earlier = keep_earlier_run(folder)
-    is_mine = not folder.exists()
+    is_mine = earlier is not None or not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with run_lock(folder):
-            yield earlier
+            if (folder / CONFIG).exists():
+                raise RunFolderError(f"{folder} has a new run of another process: give another folder")
+            try:
+                yield earlier
+            except BaseException:
+                if is_mine and not (folder / CONFIG).exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+                raise
     except BaseException:
-        if is_mine and not (folder / CONFIG).exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            if earlier is not None:
-                earlier.rename(folder)
+        if is_mine:
+            with suppress(OSError):  # not empty: without the lock, it is the folder of another process
+                folder.rmdir()
+        if earlier is not None and not folder.exists():
+            earlier.rename(folder)
         raise
 
 
@@ -331,9 +339,10 @@ def keep_earlier_run(folder: Path) -> Path | None:
 
     Raises:
         RunFolderError: another process trains there.
+        StorageError: it cannot be moved, by another process at the same time for example.
     """
     if not (folder / CONFIG).exists():
         return None
-    number = next(n for n in count(1) if not folder.with_name(f"{folder.name}.{n}").exists())
-    with run_lock(folder):
+    with run_lock(folder), storing(folder):
+        number = next(n for n in count(1) if not folder.with_name(f"{folder.name}.{n}").exists())
         return folder.rename(folder.with_name(f"{folder.name}.{number}"))
