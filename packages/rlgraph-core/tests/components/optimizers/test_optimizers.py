@@ -509,3 +509,93 @@ def test_a_spec_without_type_is_that_of_the_default(tmp_path):
     assert type(Optimizer.from_spec({"type": "sgd"}, default="rmsprop")) is SGD
     assert type(Optimizer.from_spec("nadam", default="rmsprop")) is Nadam
     assert type(SGD.from_spec(None)) is SGD
+
+
+# Optimizers of others.
+
+
+class SignDescent(Optimizer):
+    """With a rule, and a slot that may be left out."""
+
+    def __init__(self, counts=True, **kwargs):
+        self.counts = counts
+        super().__init__(**kwargs)
+
+    def declare_slots(self):
+        return {"counts": 1.0 if self.counts else None}
+
+    def rule(self, ops, rate, variable, gradient, count):
+        return variable - rate * ops.sign(gradient), None if count is None else count + 1.0
+
+
+class ByBlocks(Optimizer):
+    """With a graph function of all blocks, and a method that happens to be called as a rule is."""
+
+    def create_slots(self, variables):
+        self.kept = self.get_slots("kept", variables)
+
+    @graph_fn(returns=0)
+    def _apply(self, ops, variables, gradients, learning_rate=None, finite=None):
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
+        for variable, gradient, kept in zip(variables, gradients, self.kept, strict=True):
+            self.write(ops, finite, kept, gradient)
+            self.write(ops, finite, variable, self.rule(variable, gradient, rate))
+
+    def rule(self, variable, gradient, rate):
+        return variable - rate * gradient
+
+
+class ByBlocksAgain(ByBlocks):
+    def rule(self, variable, gradient, rate):
+        return variable + rate * gradient
+
+
+class Uphill(Adam):
+    def rule(self, ops, rate, variable, gradient, *state):
+        return super().rule(ops, -rate, variable, gradient, *state)
+
+
+class Slow(Adam):
+    def advance(self, ops, finite):
+        return tuple(10.0 * step for step in super().advance(ops, finite))
+
+
+def test_an_optimizer_with_a_rule(trainer):
+    step = gradients(1)[0]
+    for optimizer in (SignDescent(learning_rate=0.5), SignDescent(counts=False, learning_rate=0.5)):
+        made = built(optimizer, trainer)
+        made.execute("learn", *step)
+        expected = [w - 0.5 * np.sign(g) for w, g in zip(START.values(), step, strict=True)]
+        assert_weights(made, expected)
+        counts = [value for name, value in made.get_weights().items() if "/counts/" in name]
+        assert len(counts) == (3 if optimizer.counts else 0) and all((value == 2.0).all() for value in counts)
+
+
+def test_an_optimizer_with_a_graph_function(trainer):
+    step = gradients(1)[0]
+    for optimizer, sign in ((ByBlocks, -1.0), (ByBlocksAgain, 1.0)):
+        made = built(optimizer(learning_rate=0.5), trainer)
+        made.execute("learn", *step)
+        assert_weights(made, [w + sign * 0.5 * g for w, g in zip(START.values(), step, strict=True)])
+        np.testing.assert_array_equal(made.get_weights()["optimizer/kept/pair/left/bias"], step[0])
+
+
+def test_a_kernel_does_not_replace_the_rule_of_a_subclass(trainer):
+    step = gradients(1)[0]
+    made = built(Uphill(0.1, **MOMENTS), trainer)
+    made.execute("learn", *step)
+    assert_weights(made, [w - adam(w, [g], []) for w, g in zip(START.values(), step, strict=True)])
+    made = built(Slow(0.1, **MOMENTS), trainer)
+    made.execute("learn", *step)
+    first, second = 0.2 / (1 - 0.8**10), 0.1 / (1 - 0.9**10)
+    expected = [
+        w - 0.1 * first * g / (math.sqrt(second) * np.abs(g) + 1e-3)
+        for w, g in zip(START.values(), step, strict=True)
+    ]
+    assert_weights(made, expected)
+
+
+def test_an_optimizer_without_a_rule(trainer):
+    message = "Optimizer has no rule: add a method rule, or a graph function _apply"
+    with pytest.raises(NotImplementedError, match=message):
+        built(Optimizer(), trainer)

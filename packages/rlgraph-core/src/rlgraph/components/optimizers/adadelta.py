@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
-from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adadelta
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
@@ -34,20 +34,9 @@ class Adadelta(Optimizer):
         self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         super().__init__(learning_rate, scope=scope, **kwargs)
 
-    def create_slots(self, variables: Any) -> None:
-        self.mean_squares = self.get_slots("mean_squares", variables)
-        self.mean_square_updates = self.get_slots("mean_square_updates", variables)
+    def declare_slots(self) -> Mapping[str, float | None]:
+        return {"mean_squares": 0.0, "mean_square_updates": 0.0}
 
-    @graph_fn(returns=0)
-    def _apply(
-        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
-    ) -> None:
-        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
-        means = zip(self.mean_squares, self.mean_square_updates, strict=True)
-        for variable, gradient, (square, update) in zip(variables, gradients, means, strict=True):
-            new_variable, new_square, new_update = adadelta(
-                ops, variable, gradient, square, update, rate, self.rho, self.epsilon
-            )
-            self.write(ops, finite, square, new_square)
-            self.write(ops, finite, update, new_update)
-            self.write(ops, finite, variable, new_variable)
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
+        square, update = state
+        return adadelta(ops, variable, gradient, square, update, rate, self.rho, self.epsilon)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
-from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adagrad
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
@@ -36,17 +36,9 @@ class Adagrad(Optimizer):
         self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         super().__init__(learning_rate, scope=scope, **kwargs)
 
-    def create_slots(self, variables: Any) -> None:
-        self.accumulators = self.get_slots(
-            "accumulators", variables, initializer=self.initial_accumulator_value
-        )
+    def declare_slots(self) -> Mapping[str, float | None]:
+        return {"accumulators": self.initial_accumulator_value}
 
-    @graph_fn(returns=0)
-    def _apply(
-        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
-    ) -> None:
-        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
-        for variable, gradient, accumulator in zip(variables, gradients, self.accumulators, strict=True):
-            new_variable, new_accumulator = adagrad(ops, variable, gradient, accumulator, rate, self.epsilon)
-            self.write(ops, finite, accumulator, new_accumulator)
-            self.write(ops, finite, variable, new_variable)
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
+        (accumulator,) = state
+        return adagrad(ops, variable, gradient, accumulator, rate, self.epsilon)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
-from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adam
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import FloatBox
@@ -41,30 +41,17 @@ class Adam(Optimizer):
 
     def create_slots(self, variables: Any) -> None:
         self.steps = self.get_variable("steps", FloatBox(), trainable=False)
-        self.first_moments = self.get_slots("first_moments", variables)
-        self.second_moments = self.get_slots("second_moments", variables)
+        super().create_slots(variables)
 
-    @graph_fn(returns=0)
-    def _apply(
-        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
-    ) -> None:
-        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
+    def declare_slots(self) -> Mapping[str, float | None]:
+        return {"first_moments": 0.0, "second_moments": 0.0}
+
+    def advance(self, ops: Any, finite: Any) -> tuple[Any, ...]:
         step = ops.read(self.steps) + 1.0
         self.write(ops, finite, self.steps, step)
-        moments = zip(self.first_moments, self.second_moments, strict=True)
-        for variable, gradient, (first, second) in zip(variables, gradients, moments, strict=True):
-            new_variable, new_first, new_second = adam(
-                ops,
-                variable,
-                gradient,
-                first,
-                second,
-                step,
-                rate,
-                self.beta1,
-                self.beta2,
-                self.epsilon,
-            )
-            self.write(ops, finite, first, new_first)
-            self.write(ops, finite, second, new_second)
-            self.write(ops, finite, variable, new_variable)
+        return (step,)
+
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
+        first, second, step = state
+        constants = self.beta1, self.beta2, self.epsilon
+        return adam(ops, variable, gradient, first, second, step, rate, *constants)

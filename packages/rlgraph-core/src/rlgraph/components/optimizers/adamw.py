@@ -6,7 +6,6 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.adam import Adam
-from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adamw
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
@@ -33,28 +32,7 @@ class AdamW(Adam):
         self.weight_decay = check_number(weight_decay, f"{scope}.weight_decay", least=0)
         super().__init__(learning_rate, scope=scope, **kwargs)
 
-    @graph_fn(returns=0)
-    def _apply(
-        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
-    ) -> None:
-        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
-        step = ops.read(self.steps) + 1.0
-        self.write(ops, finite, self.steps, step)
-        moments = zip(self.first_moments, self.second_moments, strict=True)
-        for variable, gradient, (first, second) in zip(variables, gradients, moments, strict=True):
-            new_variable, new_first, new_second = adamw(
-                ops,
-                variable,
-                gradient,
-                first,
-                second,
-                step,
-                rate,
-                self.beta1,
-                self.beta2,
-                self.epsilon,
-                self.weight_decay,
-            )
-            self.write(ops, finite, first, new_first)
-            self.write(ops, finite, second, new_second)
-            self.write(ops, finite, variable, new_variable)
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
+        first, second, step = state
+        constants = self.beta1, self.beta2, self.epsilon, self.weight_decay
+        return adamw(ops, variable, gradient, first, second, step, rate, *constants)

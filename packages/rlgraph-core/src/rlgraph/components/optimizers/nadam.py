@@ -6,7 +6,6 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.adam import Adam
-from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import nadam, nadam_momentum
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import FloatBox
@@ -40,31 +39,13 @@ class Nadam(Adam):
             "momentum_product", FloatBox(), initializer=1.0, trainable=False
         )
 
-    @graph_fn(returns=0)
-    def _apply(
-        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
-    ) -> None:
-        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
-        step = ops.read(self.steps) + 1.0
-        self.write(ops, finite, self.steps, step)
+    def advance(self, ops: Any, finite: Any) -> tuple[Any, ...]:
+        (step,) = super().advance(ops, finite)
         product = ops.read(self.momentum_product) * nadam_momentum(step, self.beta1, self.momentum_decay)
         self.write(ops, finite, self.momentum_product, product)
-        moments = zip(self.first_moments, self.second_moments, strict=True)
-        for variable, gradient, (first, second) in zip(variables, gradients, moments, strict=True):
-            new_variable, new_first, new_second = nadam(
-                ops,
-                variable,
-                gradient,
-                first,
-                second,
-                product,
-                step,
-                rate,
-                self.beta1,
-                self.beta2,
-                self.epsilon,
-                self.momentum_decay,
-            )
-            self.write(ops, finite, first, new_first)
-            self.write(ops, finite, second, new_second)
-            self.write(ops, finite, variable, new_variable)
+        return product, step
+
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
+        first, second, product, step = state
+        constants = self.beta1, self.beta2, self.epsilon, self.momentum_decay
+        return nadam(ops, variable, gradient, first, second, product, step, rate, *constants)

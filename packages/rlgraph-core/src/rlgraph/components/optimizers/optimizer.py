@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +33,7 @@ NON_FINITE = ("ignore", "skip", "error")
 
 
 class Optimizer(Component):
-    """Base class of optimizers; sub-classes define `_apply`, which writes the variables and their slots.
+    """Base class of optimizers; sub-classes define `rule` and declare its slots.
 
     One optimizer steps one list of variables. At most one of the three limits may be given; they limit the
     gradients, not the step. ``Optimizer.from_spec(spec, default="rmsprop")`` names the type of a spec that has none;
@@ -55,6 +55,17 @@ class Optimizer(Component):
 
     other_names = MappingProxyType({"lr": "learning_rate", "eps": "epsilon"})
     spec_hint = "a learning rate alone is {'type': 'adam', 'learning_rate': 0.001}"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A class with a rule has its own `_apply`: a kernel of its base class does not replace that."""
+        super().__init_subclass__(**kwargs)
+        shared = Optimizer._apply.function
+        if {"declare_slots", "advance", "rule"} & vars(
+            cls
+        ).keys() and cls._apply.function.__code__ is shared.__code__:
+            own = FunctionType(shared.__code__, shared.__globals__, "_apply", shared.__defaults__)
+            own.__module__, own.__qualname__ = cls.__module__, f"{cls.__qualname__}._apply"
+            cls._apply = graph_fn(returns=0)(own)  # type: ignore[method-assign]
 
     def __init__(
         self,
@@ -108,7 +119,33 @@ class Optimizer(Component):
         self.create_slots(variables)
 
     def create_slots(self, variables: Any) -> None:
-        """Declare the slots of `variables`, with `get_slots` and `get_variable`."""
+        """Declare the slots of `variables`: those of `declare_slots`, as attributes of these names."""
+        for name, start in self.declare_slots().items():
+            slots = None if start is None else self.get_slots(name, variables, initializer=start)
+            setattr(self, name, slots)
+
+    # The rule.
+
+    def declare_slots(self) -> Mapping[str, float | None]:
+        """The names of the slots, each with its starting value; None: there is no such slot."""
+        return {}
+
+    def advance(self, ops: Any, finite: Any) -> tuple[Any, ...]:
+        """Write what is counted once per step, and return its new values, ``[]``, for `rule`."""
+        return ()
+
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
+        """The new variable and slots, in the order of `declare_slots`.
+
+        Args:
+            ops: operations of the backend.
+            rate: the learning rate, a number or [].
+            variable, gradient: a block, ``[n]``, and its gradient with limits and penalty.
+            state: the slots, ``[n]``, or None for one that was not declared; then the results of `advance`.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no rule: add a method rule, or a graph function _apply"
+        )
 
     # Wiring.
 
@@ -186,7 +223,15 @@ class Optimizer(Component):
             learning_rate: [], or None if it is constant.
             finite: [] bool, whether to write; None: always.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no rule: add a graph function _apply")
+        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
+        numbers = self.advance(ops, finite)
+        slots = [getattr(self, name) or [None] * len(variables) for name in self.declare_slots()]
+        for variable, gradient, *old in zip(variables, gradients, *slots, strict=True):
+            new_variable, *new = self.rule(ops, rate, variable, gradient, *old, *numbers)
+            for slot, value in zip(old, new, strict=True):
+                if slot is not None:
+                    self.write(ops, finite, slot, value)
+            self.write(ops, finite, variable, new_variable)
 
     @graph_fn(returns=2)
     def _are_finite(self, ops: Any, gradients: Any) -> tuple[Any, Any]:

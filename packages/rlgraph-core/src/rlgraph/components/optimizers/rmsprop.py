@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
-from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import rmsprop
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
@@ -44,39 +43,14 @@ class RMSProp(Optimizer):
         self.centered, self.epsilon_inside_root = centered, epsilon_inside_root
         super().__init__(learning_rate, scope=scope, **kwargs)
 
-    def create_slots(self, variables: Any) -> None:
-        self.mean_squares = self.get_slots("mean_squares", variables)
-        self.means = self.get_slots("means", variables) if self.centered else None
-        self.momentum_buffers = self.get_slots("momentum_buffers", variables) if self.momentum else None
+    def declare_slots(self) -> Mapping[str, float | None]:
+        return {
+            "mean_squares": 0.0,
+            "means": 0.0 if self.centered else None,
+            "momentum_buffers": 0.0 if self.momentum else None,
+        }
 
-    @graph_fn(returns=0)
-    def _apply(
-        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
-    ) -> None:
-        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
-        slots = zip(
-            self.mean_squares,
-            repeat(None) if self.means is None else self.means,
-            repeat(None) if self.momentum_buffers is None else self.momentum_buffers,
-            strict=False,
-        )
-        for variable, gradient, (square, mean, buffer) in zip(variables, gradients, slots, strict=True):
-            new_variable, new_square, new_mean, new_buffer = rmsprop(
-                ops,
-                variable,
-                gradient,
-                square,
-                mean,
-                buffer,
-                rate,
-                self.decay,
-                self.epsilon,
-                self.momentum,
-                self.epsilon_inside_root,
-            )
-            self.write(ops, finite, square, new_square)
-            if mean is not None:
-                self.write(ops, finite, mean, new_mean)
-            if buffer is not None:
-                self.write(ops, finite, buffer, new_buffer)
-            self.write(ops, finite, variable, new_variable)
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
+        square, mean, buffer = state
+        constants = self.decay, self.epsilon, self.momentum, self.epsilon_inside_root
+        return rmsprop(ops, variable, gradient, square, mean, buffer, rate, *constants)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
-from rlgraph.core import SpecError, graph_fn
+from rlgraph.core import SpecError
 from rlgraph.core.functional.optimization import momentum_sgd, sgd
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
@@ -36,22 +37,11 @@ class SGD(Optimizer):
             raise SpecError(f"expected a momentum above 0, given {momentum!r}", path=f"{scope}.nesterov")
         super().__init__(learning_rate, scope=scope, **kwargs)
 
-    def create_slots(self, variables: Any) -> None:
-        if self.momentum:
-            self.momentum_buffers = self.get_slots("momentum_buffers", variables)
+    def declare_slots(self) -> Mapping[str, float | None]:
+        return {"momentum_buffers": 0.0} if self.momentum else {}
 
-    @graph_fn(returns=0)
-    def _apply(
-        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
-    ) -> None:
-        gradients, rate = self.prepared(ops, variables, gradients, learning_rate)
+    def rule(self, ops: Any, rate: Any, variable: Any, gradient: Any, *state: Any) -> tuple[Any, ...]:
         if not self.momentum:
-            for variable, gradient in zip(variables, gradients, strict=True):
-                self.write(ops, finite, variable, sgd(ops, variable, gradient, rate))
-            return
-        for variable, gradient, buffer in zip(variables, gradients, self.momentum_buffers, strict=True):
-            new_variable, new_buffer = momentum_sgd(
-                ops, variable, gradient, buffer, rate, self.momentum, self.nesterov
-            )
-            self.write(ops, finite, buffer, new_buffer)
-            self.write(ops, finite, variable, new_variable)
+            return (sgd(ops, variable, gradient, rate),)
+        (buffer,) = state
+        return momentum_sgd(ops, variable, gradient, buffer, rate, self.momentum, self.nesterov)
