@@ -19,13 +19,13 @@ import tensorflow as tf
 Tensor = Any
 
 
-def reduce_sum(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+def reduce_sum(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """`tf.reduce_sum`."""
     x = tf.convert_to_tensor(x)
     return _with_derivative("Sum", "RLgraphSum", partial(tf.reduce_sum, x, _axes(x, axis), keepdims))
 
 
-def reduce_mean(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+def reduce_mean(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """`tf.reduce_mean`."""
     x = tf.convert_to_tensor(x)
     return _with_derivative("Mean", "RLgraphMean", partial(tf.reduce_mean, x, _axes(x, axis), keepdims))

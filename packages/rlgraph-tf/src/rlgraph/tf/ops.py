@@ -36,153 +36,43 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
 
     # Elementwise.
 
-    @staticmethod
-    def logical_and(x: Tensor, y: Tensor) -> Tensor:
-        return tf.logical_and(x, y)
-
-    @staticmethod
-    def logical_or(x: Tensor, y: Tensor) -> Tensor:
-        return tf.logical_or(x, y)
-
-    @staticmethod
-    def logical_xor(x: Tensor, y: Tensor) -> Tensor:
-        return tf.math.logical_xor(x, y)
-
-    @staticmethod
-    def logical_not(x: Tensor) -> Tensor:
-        return tf.logical_not(x)
-
-    @staticmethod
-    def exp(x: Tensor) -> Tensor:
-        return tf.exp(x)
-
-    @staticmethod
-    def log(x: Tensor) -> Tensor:
-        return tf.math.log(x)
-
-    @staticmethod
-    def sqrt(x: Tensor) -> Tensor:
-        return tf.sqrt(x)
-
-    @staticmethod
-    def square(x: Tensor) -> Tensor:
-        return tf.square(x)
-
-    @staticmethod
-    def abs(x: Tensor) -> Tensor:
-        return tf.abs(x)
-
-    @staticmethod
-    def tanh(x: Tensor) -> Tensor:
-        return tf.tanh(x)
-
-    @staticmethod
-    def sigmoid(x: Tensor) -> Tensor:
-        return tf.sigmoid(x)
-
-    @staticmethod
-    def isfinite(x: Tensor) -> Tensor:
-        return tf.math.is_finite(x)
-
-    @staticmethod
-    def sign(x: Tensor) -> Tensor:
-        return tf.sign(x)
-
-    @staticmethod
-    def floor(x: Tensor) -> Tensor:
-        return tf.floor(x)
-
-    @staticmethod
-    def ceil(x: Tensor) -> Tensor:
-        return tf.math.ceil(x)
-
-    @staticmethod
-    def round(x: Tensor) -> Tensor:
-        return tf.round(x)
-
-    @staticmethod
-    def trunc(x: Tensor) -> Tensor:
-        return tf.where(x < 0, tf.math.ceil(x), tf.floor(x))
-
-    @staticmethod
-    def reciprocal(x: Tensor) -> Tensor:
-        return tf.math.reciprocal(x)
-
-    @staticmethod
-    def expm1(x: Tensor) -> Tensor:
-        return tf.math.expm1(x)
-
-    @staticmethod
-    def log1p(x: Tensor) -> Tensor:
-        return tf.math.log1p(x)
-
-    @staticmethod
-    def sin(x: Tensor) -> Tensor:
-        return tf.sin(x)
-
-    @staticmethod
-    def cos(x: Tensor) -> Tensor:
-        return tf.cos(x)
-
-    @staticmethod
-    def tan(x: Tensor) -> Tensor:
-        return tf.tan(x)
-
-    @staticmethod
-    def asin(x: Tensor) -> Tensor:
-        return tf.asin(x)
-
-    @staticmethod
-    def acos(x: Tensor) -> Tensor:
-        return tf.acos(x)
-
-    @staticmethod
-    def atan(x: Tensor) -> Tensor:
-        return tf.atan(x)
-
-    @staticmethod
-    def sinh(x: Tensor) -> Tensor:
-        return tf.sinh(x)
-
-    @staticmethod
-    def cosh(x: Tensor) -> Tensor:
-        return tf.cosh(x)
-
-    @staticmethod
-    def asinh(x: Tensor) -> Tensor:
-        return tf.asinh(x)
-
-    @staticmethod
-    def acosh(x: Tensor) -> Tensor:
-        return tf.acosh(x)
-
-    @staticmethod
-    def atanh(x: Tensor) -> Tensor:
-        return tf.atanh(x)
-
-    @staticmethod
-    def erf(x: Tensor) -> Tensor:
-        return tf.math.erf(x)
-
-    @staticmethod
-    def lgamma(x: Tensor) -> Tensor:
-        return tf.math.lgamma(x)
-
-    @staticmethod
-    def digamma(x: Tensor) -> Tensor:
-        return tf.math.digamma(x)
-
-    @staticmethod
-    def isnan(x: Tensor) -> Tensor:
-        return tf.math.is_nan(x)
-
-    @staticmethod
-    def isinf(x: Tensor) -> Tensor:
-        return tf.math.is_inf(x)
-
-    @staticmethod
-    def atan2(x: Any, y: Any) -> Tensor:
-        return tf.atan2(*_pair(x, y))
+    logical_and = staticmethod(lambda x, y: tf.logical_and(x, y))
+    logical_or = staticmethod(lambda x, y: tf.logical_or(x, y))
+    logical_xor = staticmethod(lambda x, y: tf.math.logical_xor(x, y))
+    logical_not = staticmethod(lambda x: tf.logical_not(x))
+    exp = staticmethod(lambda x: tf.exp(x))
+    log = staticmethod(lambda x: tf.math.log(x))
+    sqrt = staticmethod(lambda x: tf.sqrt(x))
+    square = staticmethod(lambda x: tf.square(x))
+    abs = staticmethod(lambda x: tf.abs(x))
+    tanh = staticmethod(lambda x: tf.tanh(x))
+    sigmoid = staticmethod(lambda x: tf.sigmoid(x))
+    isfinite = staticmethod(lambda x: tf.math.is_finite(x))
+    sign = staticmethod(lambda x: tf.sign(x))
+    floor = staticmethod(lambda x: tf.floor(x))
+    ceil = staticmethod(lambda x: tf.math.ceil(x))
+    round = staticmethod(lambda x: tf.round(x))
+    trunc = staticmethod(lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x)))
+    reciprocal = staticmethod(lambda x: tf.math.reciprocal(x))
+    expm1 = staticmethod(lambda x: tf.math.expm1(x))
+    log1p = staticmethod(lambda x: tf.math.log1p(x))
+    sin = staticmethod(lambda x: tf.sin(x))
+    cos = staticmethod(lambda x: tf.cos(x))
+    tan = staticmethod(lambda x: tf.tan(x))
+    asin = staticmethod(lambda x: tf.asin(x))
+    acos = staticmethod(lambda x: tf.acos(x))
+    atan = staticmethod(lambda x: tf.atan(x))
+    sinh = staticmethod(lambda x: tf.sinh(x))
+    cosh = staticmethod(lambda x: tf.cosh(x))
+    asinh = staticmethod(lambda x: tf.asinh(x))
+    acosh = staticmethod(lambda x: tf.acosh(x))
+    atanh = staticmethod(lambda x: tf.atanh(x))
+    erf = staticmethod(lambda x: tf.math.erf(x))
+    lgamma = staticmethod(lambda x: tf.math.lgamma(x))
+    digamma = staticmethod(lambda x: tf.math.digamma(x))
+    isnan = staticmethod(lambda x: tf.math.is_nan(x))
+    isinf = staticmethod(lambda x: tf.math.is_inf(x))
+    atan2 = staticmethod(lambda x, y: tf.atan2(*_pair(x, y)))
 
     @staticmethod
     def logaddexp(x: Any, y: Any) -> Tensor:
@@ -191,67 +81,32 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
         top = tf.where(tf.math.is_finite(top), top, tf.zeros([], top.dtype))
         return tf.math.log(tf.exp(x - top) + tf.exp(y - top)) + top
 
-    @staticmethod
-    def maximum(x: Any, y: Any) -> Tensor:
-        return tf.maximum(*_pair(x, y))
-
-    @staticmethod
-    def minimum(x: Any, y: Any) -> Tensor:
-        return tf.minimum(*_pair(x, y))
-
-    @staticmethod
-    def clip(x: Tensor, low: float, high: float) -> Tensor:
-        return tf.clip_by_value(x, low, high)
-
-    @staticmethod
-    def where(condition: Tensor, x: Any, y: Any) -> Tensor:
-        return tf.where(condition, *_pair(x, y))
+    maximum = staticmethod(lambda x, y: tf.maximum(*_pair(x, y)))
+    minimum = staticmethod(lambda x, y: tf.minimum(*_pair(x, y)))
+    clip = staticmethod(lambda x, low, high: tf.clip_by_value(x, low, high))
+    where = staticmethod(lambda condition, x, y: tf.where(condition, *_pair(x, y)))
 
     def astype(self, x: Tensor, dtype: str) -> Tensor:
         return tf.cast(x, self._dtype(dtype))
 
-    @staticmethod
-    def stop_gradient(x: Tensor) -> Tensor:
-        return tf.stop_gradient(x)
+    stop_gradient = staticmethod(lambda x: tf.stop_gradient(x))
 
     # Reductions.
 
-    @staticmethod
-    def mean(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return derivatives.reduce_mean(x, axis, keepdims)
-
-    @staticmethod
-    def sum(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return derivatives.reduce_sum(x, axis, keepdims)
-
-    @staticmethod
-    def max(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return tf.reduce_max(x, axis, keepdims)
-
-    @staticmethod
-    def min(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return tf.reduce_min(x, axis, keepdims)
-
-    @staticmethod
-    def all(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return tf.reduce_all(x, axis, keepdims)
-
-    @staticmethod
-    def argmax(x: Tensor, axis: int) -> Tensor:
-        return tf.argmax(x, axis, output_type=tf.int64)
-
-    @staticmethod
-    def any(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return tf.reduce_any(x, axis, keepdims)
+    mean = staticmethod(derivatives.reduce_mean)
+    sum = staticmethod(derivatives.reduce_sum)
+    max = staticmethod(lambda x, axis=None, keepdims=False: tf.reduce_max(x, axis, keepdims))
+    min = staticmethod(lambda x, axis=None, keepdims=False: tf.reduce_min(x, axis, keepdims))
+    all = staticmethod(lambda x, axis=None, keepdims=False: tf.reduce_all(x, axis, keepdims))
+    argmax = staticmethod(lambda x, axis: tf.argmax(x, axis, output_type=tf.int64))
+    any = staticmethod(lambda x, axis=None, keepdims=False: tf.reduce_any(x, axis, keepdims))
 
     @staticmethod
     def count_nonzero(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
         counted = tf.cast(tf.not_equal(x, tf.zeros([], x.dtype)), tf.int64)
         return tf.reduce_sum(counted, axis, keepdims)
 
-    @staticmethod
-    def prod(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return tf.reduce_prod(x, axis, keepdims)
+    prod = staticmethod(lambda x, axis=None, keepdims=False: tf.reduce_prod(x, axis, keepdims))
 
     @staticmethod
     def var(x: Tensor, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Tensor:
@@ -267,35 +122,16 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
     def std(x: Tensor, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Tensor:
         return tf.sqrt(TfOps.var(x, axis, keepdims, correction))
 
-    @staticmethod
-    def logsumexp(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-        return tf.reduce_logsumexp(x, axis, keepdims)
-
-    @staticmethod
-    def argmin(x: Tensor, axis: int) -> Tensor:
-        return tf.argmin(x, axis, output_type=tf.int64)
-
-    @staticmethod
-    def cumulative_sum(x: Tensor, axis: int) -> Tensor:
-        return tf.cumsum(x, axis)
-
-    @staticmethod
-    def cumulative_prod(x: Tensor, axis: int) -> Tensor:
-        return tf.math.cumprod(x, axis)
-
-    @staticmethod
-    def softmax(x: Tensor, axis: int = -1) -> Tensor:
-        return tf.nn.softmax(x, axis)
-
-    @staticmethod
-    def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
-        return tf.nn.log_softmax(x, axis)
+    logsumexp = staticmethod(lambda x, axis=None, keepdims=False: tf.reduce_logsumexp(x, axis, keepdims))
+    argmin = staticmethod(lambda x, axis: tf.argmin(x, axis, output_type=tf.int64))
+    cumulative_sum = staticmethod(lambda x, axis: tf.cumsum(x, axis))
+    cumulative_prod = staticmethod(lambda x, axis: tf.math.cumprod(x, axis))
+    softmax = staticmethod(lambda x, axis=-1: tf.nn.softmax(x, axis))
+    log_softmax = staticmethod(lambda x, axis=-1: tf.nn.log_softmax(x, axis))
 
     # Contractions.
 
-    @staticmethod
-    def matmul(x: Tensor, y: Tensor) -> Tensor:
-        return tf.matmul(x, y)
+    matmul = staticmethod(lambda x, y: tf.matmul(x, y))
 
     @staticmethod
     def linear(x: Tensor, weights: Tensor, biases: Tensor | None = None) -> Tensor:
@@ -303,17 +139,9 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
         product = tf.matmul(x, weights)
         return product if biases is None else tf.nn.bias_add(product, biases)
 
-    @staticmethod
-    def outer(x: Tensor, y: Tensor) -> Tensor:
-        return tf.expand_dims(x, 1) * tf.expand_dims(y, 0)
-
-    @staticmethod
-    def vecdot(x: Tensor, y: Tensor, axis: int = -1) -> Tensor:
-        return derivatives.reduce_sum(tf.multiply(x, y), axis, False)
-
-    @staticmethod
-    def einsum(equation: str, *tensors: Tensor) -> Tensor:
-        return tf.einsum(equation.replace(" ", ""), *tensors)
+    outer = staticmethod(lambda x, y: tf.expand_dims(x, 1) * tf.expand_dims(y, 0))
+    vecdot = staticmethod(lambda x, y, axis=-1: derivatives.reduce_sum(tf.multiply(x, y), axis, False))
+    einsum = staticmethod(lambda equation, *tensors: tf.einsum(equation.replace(" ", ""), *tensors))
 
     # Creation.
 
@@ -327,20 +155,13 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
     def ones(self, shape: Sequence[Any], dtype: str | None = None) -> Tensor:
         return tf.ones(tuple(shape), self._dtype(dtype))
 
-    @staticmethod
-    def zeros_like(x: Tensor) -> Tensor:
-        return tf.zeros_like(x)
-
-    @staticmethod
-    def ones_like(x: Tensor) -> Tensor:
-        return tf.ones_like(x)
+    zeros_like = staticmethod(lambda x: tf.zeros_like(x))
+    ones_like = staticmethod(lambda x: tf.ones_like(x))
 
     def full(self, shape: Sequence[Any], value: float, dtype: str | None = None) -> Tensor:
         return tf.fill(tuple(shape), tf.constant(value, self._dtype(dtype)))
 
-    @staticmethod
-    def full_like(x: Tensor, value: float) -> Tensor:
-        return tf.fill(TfOps.shape(x), tf.constant(value, x.dtype))
+    full_like = staticmethod(lambda x, value: tf.fill(TfOps.shape(x), tf.constant(value, x.dtype)))
 
     def eye(self, rows: Any, columns: Any = None, dtype: str | None = None) -> Tensor:
         places = tf.range(rows if columns is None else columns)
@@ -357,17 +178,9 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
 
     # Activations and normalisation.
 
-    @staticmethod
-    def relu(x: Tensor) -> Tensor:
-        return tf.nn.relu(x)
-
-    @staticmethod
-    def elu(x: Tensor) -> Tensor:
-        return tf.nn.elu(x)
-
-    @staticmethod
-    def softplus(x: Tensor) -> Tensor:
-        return tf.math.softplus(x)
+    relu = staticmethod(lambda x: tf.nn.relu(x))
+    elu = staticmethod(lambda x: tf.nn.elu(x))
+    softplus = staticmethod(lambda x: tf.math.softplus(x))
 
     @staticmethod
     def leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
@@ -377,21 +190,10 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
     def gelu(x: Tensor) -> Tensor:
         return 0.5 * x * (1.0 + tf.math.erf(x * 0.5**0.5))  # TensorFlow rounds sqrt(2) to float32
 
-    @staticmethod
-    def silu(x: Tensor) -> Tensor:
-        return tf.nn.silu(x)
-
-    @staticmethod
-    def selu(x: Tensor) -> Tensor:
-        return tf.nn.selu(x)
-
-    @staticmethod
-    def softsign(x: Tensor) -> Tensor:
-        return tf.nn.softsign(x)
-
-    @staticmethod
-    def log_sigmoid(x: Tensor) -> Tensor:
-        return tf.math.log_sigmoid(x)
+    silu = staticmethod(lambda x: tf.nn.silu(x))
+    selu = staticmethod(lambda x: tf.nn.selu(x))
+    softsign = staticmethod(lambda x: tf.nn.softsign(x))
+    log_sigmoid = staticmethod(lambda x: tf.math.log_sigmoid(x))
 
     @staticmethod
     def layer_norm(
