@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from rlgraph.core import Component, registry
 from rlgraph.spaces import BoxSpace, from_spec
@@ -127,8 +126,8 @@ def _assume(backend: str, only: set[str]) -> list[Outcome]:
 
 def gap_of(component: str, column: str) -> str:
     """The reason that is given for a column without checks; empty: none."""
-    reasons: Any = GAPS.get(column, {})
-    return next((reason for reason, names in reasons.items() if component in names), "")
+    reasons = GAPS.get(column, {})
+    return next((reason for reason, names in reasons.items() if component in names.split()), "")
 
 
 def table_markdown(table: Table) -> str:

@@ -46,12 +46,6 @@ def _v_trace(ranks: dict[str, Any], behind: Any, *ends: str, **options: Any) -> 
     return Case(lambda: VTraceFunction(**options), spaces, ("calc_v_trace_values",))
 
 
-# gap: generalized_advantage_estimation gradient no gradient flows through what it gives
-# gap: v_trace_function gradient no gradient flows through what it gives
-# gap: generalized_advantage_estimation, sequence_helper, v_trace_function nested Space one number per step
-# gap: return_scaling nested Space one number per step
-# gap: return_scaling gradient on the host
-# gap: sequence_helper time rank counts the sequences of a batch
 CASES: dict[str, Case] = {
     "clipping": Case(lambda: Clipping(0.5), {"values": FEATURES}, ("clip_if_needed",), by=("values",)),
     "clipping_nested": Case(
