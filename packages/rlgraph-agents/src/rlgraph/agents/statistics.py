@@ -11,16 +11,12 @@ import numpy as np
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
-from rlgraph.components.common.running_moments import deviation_of
+from rlgraph.components.common.running_moments import Part, deviation_of, merged
 from rlgraph.core import Collective, GraphExecutor
 from rlgraph.spaces import Dict, Space
 
 #: What versions up to 0.2 added to variances, and to those of their checkpoints ever since.
 OLD_EPSILON = 1e-8
-
-
-#: A number of rows, their mean and their variance.
-Part = tuple[int, np.ndarray, np.ndarray]
 
 
 def pooled(parts: Sequence[Part], collective: Collective) -> list[Part]:
@@ -49,8 +45,7 @@ def _added(collective: Collective, arrays: Sequence[np.ndarray]) -> list[np.ndar
 class Moments:
     """Mean and variance of all rows so far, in double precision.
 
-    Rows wait until `merge`; moments are merged as by Chan et al. (1983), eq. 1.5,
-    https://doi.org/10.1080/00031305.1983.10483115.
+    Rows wait until `merge`.
 
     Args:
         shape: of one row.
@@ -87,15 +82,10 @@ class Moments:
 
     def merge(self, part: Part | None = None) -> None:
         """Merge the rows that wait, or those of all learners together."""
-        number, mean, variance = self.part() if part is None else part
-        if not number:
+        part = self.part() if part is None else part
+        if not part[0]:
             return
-        self.count += number
-        share, difference = number / self.count, mean - self.mean
-        self.mean = self.mean + share * difference
-        self.variance = self.variance + share * (
-            variance - self.variance + (1.0 - share) * np.square(difference)
-        )
+        self.count, self.mean, self.variance = merged(self.count, self.mean, self.variance, part)
         self.waiting, self.sum, self.squares = 0, np.zeros_like(self.sum), np.zeros_like(self.squares)
 
     @property

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.common.running_moments import deviation_of, merge_rows
+from rlgraph.components.common.running_moments import deviation_of, merge_rows, moment_variables
 from rlgraph.components.helpers.trajectory_checks import check_same_ranks, check_steps
 from rlgraph.core import Component, InputError, graph_fn, rlgraph_api
 from rlgraph.core.functional.weighting import without_garbage
-from rlgraph.spaces import FloatBox, IntBox, Space, SpaceError
+from rlgraph.spaces import FloatBox, Space, SpaceError
 
 #: Columns of a rollout at most: each has a discounted sum that continues in the next rollout.
 MAX_COLUMNS = 4096
@@ -52,10 +52,7 @@ class ReturnScaling(Component):
             raise SpaceError(f"rewards: expected steps [T, B], given {input_spaces['rewards']!r}")
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        number = FloatBox(dtype="float64")
-        self.count: Any = self.get_variable("count", IntBox(), host=True)
-        self.mean: Any = self.get_variable("mean", number, host=True)
-        self.variance: Any = self.get_variable("variance", number, host=True)
+        self.count, self.mean, self.variance = moment_variables(self, {"": ()})
         self.sums: Any = self.get_variable("sums", FloatBox(shape=(MAX_COLUMNS,), dtype="float64"), host=True)
 
     @rlgraph_api
@@ -79,8 +76,8 @@ class ReturnScaling(Component):
         for step, row in enumerate(rewards):
             sums[:] = np.where(valid[step], self.discount * sums + row, sums)
             seen[step] = sums
-        merge_rows(self.count, self.mean, self.variance, seen[valid])
-        return deviation_of(self.mean, self.variance, self.epsilon)
+        merge_rows(self.count[""], self.mean[""], self.variance[""], seen[valid])
+        return deviation_of(self.mean[""], self.variance[""], self.epsilon)
 
     @graph_fn
     def _divided(self, ops: Any, rewards: Any, weights: Any, deviation: Any) -> Any:

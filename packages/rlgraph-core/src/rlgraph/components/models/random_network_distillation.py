@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.common.normalizer import float_parts
-from rlgraph.components.common.running_moments import deviation_of, merge_rows
+from rlgraph.components.common.running_moments import deviation_of, merge_rows, moment_variables
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
@@ -19,7 +19,7 @@ from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import distillation_error
 from rlgraph.core.functional.weighting import weighted_mean
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
-from rlgraph.spaces import FloatBox, IntBox, Space
+from rlgraph.spaces import FloatBox, Space
 from rlgraph.spaces.errors import mismatch
 
 
@@ -74,15 +74,9 @@ class RandomNetworkDistillation(Component):
                     raise mismatch(where, "floats", repr(box), hint)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        self.count: dict[str, Any] = {}
-        self.mean: dict[str, Any] = {}
-        self.variance: dict[str, Any] = {}
-        states = input_spaces["states"]
-        for path in float_parts(states):
-            moment = FloatBox(shape=states.flatten()[path].shape, dtype="float64")
-            self.count[path] = self.get_variable(f"count/{path}", IntBox(), host=True)
-            self.mean[path] = self.get_variable(f"mean/{path}", moment, host=True)
-            self.variance[path] = self.get_variable(f"variance/{path}", moment, host=True)
+        boxes = input_spaces["states"].flatten()
+        shapes = {path: boxes[path].shape for path in float_parts(input_spaces["states"])}
+        self.count, self.mean, self.variance = moment_variables(self, shapes)
 
     @rlgraph_api
     def standardize(self, states: Any, weights: Any = None) -> Any:

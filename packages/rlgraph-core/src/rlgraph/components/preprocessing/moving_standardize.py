@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.common.running_moments import deviation_of, merge_rows
+from rlgraph.components.common.running_moments import deviation_of, merge_rows, moment_variables
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_numeric
 from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space
+from rlgraph.spaces import BoxSpace, FloatBox, Space
 
 
 class MovingStandardize(PreprocessLayer):
@@ -43,14 +43,8 @@ class MovingStandardize(PreprocessLayer):
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().create_variables(input_spaces, action_space)
-        self.count: Any = {}
-        self.mean: Any = {}
-        self.variance: Any = {}
-        for path, box in self.boxes.items():
-            moment = FloatBox(shape=box.shape, dtype="float64")
-            self.count[path] = self.get_variable(f"count/{path}", IntBox(), host=True)
-            self.mean[path] = self.get_variable(f"mean/{path}", moment, host=True)
-            self.variance[path] = self.get_variable(f"variance/{path}", moment, host=True)
+        shapes = {path: box.shape for path, box in self.boxes.items()}
+        self.count, self.mean, self.variance = moment_variables(self, shapes)
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
