@@ -49,10 +49,9 @@ class Observer:
         self._bounds = StateBounds(
             reader.raw,
             lambda slot: f"observe: environment {self._environments.names[slot]}",
-            lambda slot, steps: steps,
+            lambda slot: learner.steps,
             learner.graph.report_bounds,
         )
-        self._has_bounds, self._looked_at = bool(self._bounds), learner.version
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)
         self._nowhere = np.zeros(0, bool)
@@ -90,10 +89,7 @@ class Observer:
             else:
                 is_taken = self._add_plain(seen, actions, rewards, terminals, truncations, next_states)
             if is_taken:
-                if self._has_bounds and states is not None:
-                    self._watch(states, next_states, np.arange(len(rewards)))
-                    if self._learner.version != self._looked_at:
-                        self.look()
+                self._watch(states, next_states, slice(len(rewards)))
                 return
         given = {
             "states": states,
@@ -190,20 +186,13 @@ class Observer:
             for complete, its_slots in self._waiting.add(step, slots[chosen]):
                 self._learner.add(complete, its_slots, is_counted=True)
         self._learner.count_steps(rows)
-        if self._has_bounds and raw is not None:
-            self._watch(raw, reached, of_all)
-            self.look()
+        self._watch(raw, reached, of_all)
 
-    def _watch(self, states: Any, next_states: Any, slots: np.ndarray) -> None:
-        """Take in raw states whose floats may be outside their bounds."""
-        self._bounds.add(states, slots, self._learner.steps)
-        if next_states is not None:
-            self._bounds.add(next_states, slots, self._learner.steps)
-
-    def look(self) -> None:
-        """Report what the states observed so far have outside their bounds."""
-        self._looked_at = self._learner.version
-        self._bounds.look()
+    def _watch(self, states: Any, next_states: Any, slots: slice | np.ndarray) -> None:
+        """Report what raw states have outside their bounds; preprocessed ones (`states` is None) have none."""
+        for each in () if states is None else (states, next_states):
+            if each is not None:
+                self._bounds.look(each, slots)
 
     def drop(self, env_id: Any = None) -> None:
         """Throw away what waits of environments (None: all)."""
@@ -291,7 +280,6 @@ class Observer:
 
     def get_state(self) -> Any:
         """Copies of what waits; see `set_state`."""
-        self.look()
         return {"waiting": self._waiting.get_state(), "begins": self._begins.copy()}
 
     def set_state(self, state: Any) -> None:

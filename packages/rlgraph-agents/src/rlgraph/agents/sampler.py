@@ -123,10 +123,6 @@ class Sampler:
                 self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
         return step
 
-    def look(self) -> None:
-        """Report what raw states have had outside the bounds of their Space since the last look."""
-        self._checks.look()
-
     def _valid(self) -> np.ndarray:
         """Which rows of the last step are steps, where some are not."""
         environments = self.environments
@@ -167,7 +163,6 @@ class FragmentSampler(Sampler):
             self.reset()
         while not self._buffer.is_full:
             self._buffer.add(self.step())
-        self.look()
         fragment = self._buffer.take(self._origin, self.actor.version)
         self._origin = Origin(self._origin.actor, self._origin.incarnation, self._origin.number + 1)
         return fragment

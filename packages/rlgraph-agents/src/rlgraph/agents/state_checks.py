@@ -10,7 +10,7 @@ import numpy as np
 
 from rlgraph.agents.quick_checks import has_every_number, integer_check
 from rlgraph.environments.errors import EnvironmentFault
-from rlgraph.environments.masked_states import MaskedStates
+from rlgraph.environments.masked_states import NEEDS_ACTION, MaskedStates
 from rlgraph.environments.rows import leaves_of
 from rlgraph.environments.state_bounds import ReportOnce, StateBounds, parts_of, refuse
 from rlgraph.environments.step_checks import check_finite
@@ -42,15 +42,12 @@ class StateChecks:
         self._environments, self._masked, self._at_truncations = environments, masked, at_truncations
         self._look = _look_at(environments.state_space, environments.num_environments)
         self._parts = parts_of(environments.state_space)
-        self._refuses = environments.validate_states
         self._bounds = StateBounds(
             environments.state_space,
             environments.describe,
-            lambda index, time: time[0] - time[1][index],
-            refuse if self._refuses else report,
+            lambda index: self.steps[index],
+            refuse if environments.validate_states else report,
         )
-        self._has_bounds = bool(self._bounds)
-        self._slots = np.arange(environments.num_environments)
         #: Steps of all environments, and their number when each episode began.
         self._clock, self._began = 0, np.zeros(environments.num_environments, np.int64)
 
@@ -82,7 +79,6 @@ class StateChecks:
         Raises:
             EnvironmentFault: names environment and step.
         """
-        self._began = self._began.copy()  # states that wait to be reported are of the episodes before
         self._began[slots] = self._clock
         if states is None:
             return
@@ -90,20 +86,13 @@ class StateChecks:
         if self._masked is not None:
             self._check_masks(states)
 
-    def look(self) -> None:
-        """Report the floats outside their bounds since the last look."""
-        self._bounds.look()
-
     def _place(self, index: int) -> str:
         return f"{self._environments.describe(index)}, step {self.steps[index]}"
 
     def _check(self, states: Any) -> None:
         if not self._look(states):
             self._look_closely(states)
-        if self._has_bounds:
-            self._bounds.add(states, self._slots, (self._clock, self._began))
-            if self._refuses:
-                self._bounds.look()
+        self._bounds.look(states, slice(len(self._began)))
 
     def _look_closely(self, states: Any) -> None:
         for path, rows in leaves_of(states, "state"):
@@ -117,7 +106,7 @@ class StateChecks:
         index = self._masked.row_without_actions(states, exempt)
         if index is None:
             return
-        fault = "expected at least one legal action in every state that does not end the episode."
+        fault = NEEDS_ACTION
         if truncations is not None and truncations[index]:
             fault = (
                 "the episode was truncated there, so this agent learns from the values of the actions that would have "

@@ -20,8 +20,8 @@ from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import make_environment
 from rlgraph.environments.interrupts import interruptible, raise_interruption
-from rlgraph.environments.masked_states import MaskedStates, masked_states
-from rlgraph.environments.rows import leaves_of
+from rlgraph.environments.masked_states import NEEDS_ACTION, MaskedStates, masked_states
+from rlgraph.environments.rows import leaves_of, write_row
 from rlgraph.environments.state_bounds import StateBounds
 from rlgraph.environments.step_checks import CheckedStep, check_finite
 from rlgraph.spaces import Space, SpaceError
@@ -85,9 +85,6 @@ class _Check:
         self.found: list[Finding] = []
         self.steps = 0
         self.seconds = 0.0
-        self.dtypes: dict[str, np.dtype[Any]] = {}
-        #: The leaves of states of another dtype than their Space, which are reported once.
-        self.cast: set[str] = set()
         #: The states, if a part of them is a mask.
         self.masked: MaskedStates | None = None
         self.ends = {"terminated": 0, "truncated": 0, "neither": 0}
@@ -96,10 +93,13 @@ class _Check:
         """Runs all checks, up to an episode that fails."""
         if not self._spaces() or not self._masks() or not self.guarded("reset", self._step_before_reset):
             return
-        self.dtypes = {path: leaf.dtype for path, leaf in leaves_of(self.env.state_space.zeros(1))}
+        self.step = CheckedStep(self.env, self.env.name, validate_states=False)
         self.bounds = StateBounds(
-            self.env.state_space, lambda _: self.env.name, lambda _, step: step, self._outside
+            self.env.state_space, lambda _: self.env.name, lambda _: self.step.steps, self._outside
         )
+        #: The present state, as agents get it, and the dtypes of its leaves.
+        self.rows = self.env.state_space.zeros(1)
+        self.dtypes = {path: leaf.dtype for path, leaf in leaves_of(self.rows)}
         for episode in range(episodes):
             seed = self.seed if episode == 0 else None
             if not self.guarded("step", partial(self._episode, seed)):
@@ -156,9 +156,8 @@ class _Check:
         try:
             self.masked = masked_states(self.env.state_space, self.env.action_space, NAME)
         except SpecError as error:
-            self.found += [
-                Finding("error", "masks", f"{self.env.name}: {fault.text}") for fault in error.faults
-            ]
+            for fault in error.faults:
+                self.add("error", "masks", fault.text)
             return False
         return True
 
@@ -168,22 +167,18 @@ class _Check:
             return self.env.action_space.sample(rng=rng)
         return self.masked.sample(state, self.env.action_space, rng)
 
-    def _legal(
-        self, state: Any, step: CheckedStep, terminated: bool = False, truncated: bool = False
-    ) -> None:
+    def _check_mask(self, terminated: bool = False, truncated: bool = False) -> None:
         """Checks that the mask of a state that somebody acts on, or whose value is learned, allows an action."""
-        if self.masked is None or terminated:
+        if self.masked is None or terminated or self.masked.row_without_actions(self.rows) is None:
             return
-        if all(np.any(mask, axis=-1).all() for mask in self.masked.masks(state).values()):
-            return
-        place = f"{self.env.name}, step {step.steps}: the action mask allows no action"
+        fault = f"step {self.step.steps}: the action mask allows no action"
         if not truncated:
-            raise EnvironmentFault(
-                f"{place}: expected at least one legal action in every state that does not end the episode."
-            )
+            raise EnvironmentFault(f"{self.env.name}, {fault}: {NEEDS_ACTION}")
         if not any(finding.check == "masks" for finding in self.found):
-            text = f"{place} in a state that a truncation ends: agents that learn from its value refuse it"
-            self.found.append(Finding("warning", "masks", text))
+            where = f"{self.env.name}, {fault} in a state that a truncation ends"
+            self.found.append(
+                Finding("warning", "masks", f"{where}: agents that learn from its value refuse it")
+            )
 
     def _step_before_reset(self) -> None:
         self._refused("before the first reset()")
@@ -199,29 +194,26 @@ class _Check:
 
     def _episode(self, seed: int | None) -> None:
         """Plays and checks one episode."""
-        step = CheckedStep(self.env, self.env.name, validate_states=False)
         state = self.env.reset(seed=seed)
-        step.begin(state)
-        self._numbers(state, step)
-        self._legal(state, step)
+        self.step.begin(state)
+        self._check_state(state)
         kept, copied = state, _copy(state)
         for _ in range(self.max_steps):
             action = self._action(state, self.rng)
             started = time.perf_counter()
-            state, reward, terminated, truncated, _ = step(action)
+            state, reward, terminated, truncated, _ = self.step(action)
             self.seconds += time.perf_counter() - started
             self.steps += 1
-            self._numbers(state, step)
-            self._legal(state, step, bool(terminated), bool(truncated))
+            self._check_state(state, bool(terminated), bool(truncated))
             if not np.isfinite(float(reward)):
                 raise EnvironmentFault(
-                    f"{self.env.name}, step {step.steps}: the reward is {reward}; it must be finite."
+                    f"{self.env.name}, step {self.step.steps}: the reward is {reward}; it must be finite."
                 )
             if copied is not None and not _same(kept, copied):
                 self.add(
                     "error",
                     "step",
-                    f"step {step.steps} changed a state that an earlier step returned; return copies",
+                    f"step {self.step.steps} changed a state that an earlier step returned; return copies",
                 )
                 copied = None
             if copied is not None:
@@ -240,25 +232,20 @@ class _Check:
             Finding("warning", "step", f"{message}; agents warn of it: declare wider bounds if it is right")
         )
 
-    def _numbers(self, state: Any, step: CheckedStep) -> None:
-        """Checks that floats are finite, and reports those outside their bounds."""
+    def _check_state(self, state: Any, terminated: bool = False, truncated: bool = False) -> None:
+        """Checks that floats are finite and that a mask allows an action, and reports floats outside their bounds."""
         for path, leaf in leaves_of(state):
-            values = np.asarray(leaf)
-            expected = self.dtypes.get(path, values.dtype)
-            if isinstance(leaf, np.ndarray) and leaf.dtype != expected and path not in self.cast:
+            if isinstance(leaf, np.ndarray) and leaf.dtype != self.dtypes.get(path, leaf.dtype):
+                expected = self.dtypes.pop(path)  # reported once
                 self.add(
-                    "warning",
-                    "step",
-                    f"state{path} is {leaf.dtype}, its Space is {expected}; it is cast",
+                    "warning", "step", f"state{path} is {leaf.dtype}, its Space is {expected}; it is cast"
                 )
-                self.cast.add(path)
-            if values.dtype.kind == "f":
-                with np.errstate(over="ignore"):
-                    values = values.astype(expected)
-                check_finite(values[None], lambda _: f"{self.env.name}, step {step.steps}", f"state{path}")
-        if self.bounds:
-            self.bounds.add(state, np.zeros(1, np.int64), step.steps)
-            self.bounds.look()
+        with np.errstate(over="ignore"):
+            write_row(self.rows, 0, state)
+        for path, rows in leaves_of(self.rows, "state"):
+            check_finite(rows, lambda _: f"{self.env.name}, step {self.step.steps}", path)
+        self.bounds.look(self.rows, slice(1))
+        self._check_mask(terminated, truncated)
 
     def _ends(self) -> None:
         if not self.ends["terminated"] and not self.ends["truncated"]:
@@ -271,7 +258,8 @@ class _Check:
 
     def _seeds(self) -> None:
         """Checks that equal seeds give equal episodes; different seeds should give different ones."""
-        first, again, other = (self._trace(seed) for seed in (SEED, SEED, SEED + 1))
+        seeds = (SEED, SEED, SEED + 1)
+        first, again, other = (self._played(self.env.reset(seed=seed), one_episode=True) for seed in seeds)
         for at, (one, two) in enumerate(zip(first, again, strict=False)):
             if not _same(one, two):
                 self.add(
@@ -286,18 +274,6 @@ class _Check:
         elif len(first) == len(other) and all(map(_same, first, other)):
             self.add("note", "seed", "episodes with different seeds are equal: nothing is random")
 
-    def _trace(self, seed: int) -> list[Any]:
-        """The states and outcomes of up to 100 steps after `reset(seed)`."""
-        rng = np.random.default_rng(0)
-        state = self.env.reset(seed=seed)
-        trace = [_copy(state)]
-        for _ in range(min(self.max_steps, 100)):
-            state, reward, terminated, truncated, _ = self.env.step(self._action(state, rng))
-            trace.append((_copy(state), float(reward), bool(terminated), bool(truncated)))
-            if terminated or truncated:
-                break
-        return trace
-
     def _inner_state(self) -> None:
         """Checks that `set_state` restores the state of `get_state`, if it is supported."""
         begun = self.env.reset(seed=SEED)
@@ -310,18 +286,21 @@ class _Check:
             )
             return
         begun = _copy(begun)
-        ahead = self._ahead(begun)
+        ahead = self._played(begun)
         self.env.set_state(state)
-        if not all(map(_same, ahead, self._ahead(begun))):
+        if not all(map(_same, ahead, self._played(begun))):
             self.add("error", "state", "after set_state(get_state()) an episode continues differently")
 
-    def _ahead(self, state: Any) -> list[Any]:
+    def _played(self, state: Any, one_episode: bool = False) -> list[Any]:
+        """`state`, and the states and outcomes of up to 100 steps that follow it."""
         rng = np.random.default_rng(1)
-        outcomes: list[Any] = []
+        outcomes: list[Any] = [_copy(state)]
         for _ in range(min(self.max_steps, 100)):
             state, reward, terminated, truncated, _ = self.env.step(self._action(state, rng))
             outcomes.append((_copy(state), float(reward), bool(terminated), bool(truncated)))
             if terminated or truncated:
+                if one_episode:
+                    break
                 state = self.env.reset()
                 outcomes.append(_copy(state))
         return outcomes

@@ -14,6 +14,8 @@ from rlgraph.spaces import BoolBox, Dict, IntBox, Space, Tuple
 
 #: The part of preprocessed states beside the mask.
 OBSERVATION = "observation"
+#: What a mask that allows no action breaks, for messages.
+NEEDS_ACTION = "expected at least one legal action in every state that does not end the episode."
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,6 @@ def _play(
         checks.begin([0], states)
         rewards, terminals, truncations = (np.array(column) for column in zip(*steps, strict=True))
         recorded.append(RecordedEpisode(stack(observations), stack(actions), rewards, terminals, truncations))
-    checks.look()
     return recorded
 
 

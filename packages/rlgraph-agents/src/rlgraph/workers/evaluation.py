@@ -159,7 +159,6 @@ def play(
                 episode = episodes_of.end(i, player.infos[i])
                 if episode is not None and len(ended[i]) < quota[i]:
                     ended[i].append(episode)
-        player.look()
     played = [episode for done in ended for episode in done]
     return [value for value, _ in played], [length for _, length in played]
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.sampler import Sampler
 from rlgraph.core import SpecError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
@@ -93,15 +92,9 @@ class SingleThreadedWorker(Worker):
         return self.vector_env.restarts
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
-        self._sampler = sampler = self.agent.make_sampler(self.vector_env)
-        try:
-            self._train(sampler, schedule, use_exploration)
-        finally:
-            sampler.look()
-
-    def _train(self, sampler: Sampler, schedule: RunSchedule, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
         vector = self.vector_env
+        self._sampler = sampler = agent.make_sampler(vector)
         set_progress, update, act, add = (
             agent.set_progress,
             agent.update_if_due,
@@ -141,7 +134,6 @@ class SingleThreadedWorker(Worker):
             if (results := update()) is not None and on_update:
                 schedule.stop_if(listeners.tell("on_update", self, results))
             if schedule.done >= schedule.next_event:
-                sampler.look()
                 self._do_what_is_due(schedule)
         if report.is_new(schedule.done):
             listeners.tell("on_report", self, report.take(schedule.done))
