@@ -54,7 +54,12 @@ class Learner(Component):
     def step(self, records: Any) -> Any:
         log_probs, entropy, values = self.networks.evaluate(records["states"], records["actions"])
         losses = self.loss.loss(
-            log_probs, records["log_probs"], values, records["values"], records["advantages"], entropy
+            log_probs=log_probs,
+            prev_log_probs=records["log_probs"],
+            state_values=values,
+            prev_state_values=records["values"],
+            advantages=records["advantages"],
+            entropy=entropy,
         )
         self.optimizer.step(self.networks.variables(), losses["loss"])
         return {"loss": losses["loss"]}

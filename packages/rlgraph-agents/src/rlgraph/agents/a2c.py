@@ -43,11 +43,11 @@ class A2C(ActorCritic):
         observations = records["observations"]
         computed, metrics = self.evaluated(records)
         losses = self.loss.loss(
-            self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
-            computed["trained_values"],
-            computed["advantages"],
-            self.policy.get_entropy(observations)["entropy"],
-            time_percentage,
+            log_probs=self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
+            state_values=computed["trained_values"],
+            advantages=computed["advantages"],
+            entropy=self.policy.get_entropy(observations)["entropy"],
+            time_percentage=time_percentage,
             weights=records["weights"],
             policy_advantages=computed.get("policy_advantages"),
             evaluated_values=computed["values"],

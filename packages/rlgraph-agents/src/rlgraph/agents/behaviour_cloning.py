@@ -57,7 +57,7 @@ class BehaviourCloning(Algorithm):
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations = records["observations"]
         likelihood = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
-        losses = self.loss.loss(likelihood)
+        losses = self.loss.loss(parameters=likelihood)
         variables = self.policy.variables(trainable_only=True)
         return {**losses, **self.optimizer.measured_step(variables, losses["loss"], time_percentage)}
 

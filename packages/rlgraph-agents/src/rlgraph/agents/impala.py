@@ -100,34 +100,31 @@ class IMPALA(Algorithm):
         if calm is not observations:
             likelihood = self.policy.get_log_likelihood(calm, records["actions"])
             evaluated_log_probs = likelihood["log_likelihood"]
-        evaluated = (evaluated_log_probs, values["evaluated_state_values"])
-        behaviour, *given = (
-            records["remembered"]["log_likelihood"],
-            values["next_state_values"],
-            records["rewards"],
-            records["terminals"],
-        )
-        entropy, ends, weights = (
-            self.policy.get_entropy(observations)["entropy"],
-            records["ends"],
-            records["weights"],
-        )
+        evaluated_values = values["evaluated_state_values"]
+        given = {
+            "behaviour_log_probs": records["remembered"]["log_likelihood"],
+            "bootstrap_values": values["next_state_values"],
+            "rewards": records["rewards"],
+            "terminals": records["terminals"],
+            "truncations": records["ends"],
+            "weights": records["weights"],
+        }
         losses = self.loss.loss(
-            log_probs,
-            behaviour,
-            values["state_values"],
-            *given,
-            entropy,
-            ends,
-            time_percentage,
-            *evaluated,
-            weights=weights,
+            **given,
+            log_probs=log_probs,
+            state_values=values["state_values"],
+            entropy=self.policy.get_entropy(observations)["entropy"],
+            time_percentage=time_percentage,
+            evaluated_log_probs=evaluated_log_probs,
+            evaluated_values=evaluated_values,
         )
-        targets = self.loss.get_value_targets(evaluated[0], behaviour, evaluated[1], *given, ends, weights)
+        targets = self.loss.get_value_targets(
+            **given, log_probs=evaluated_log_probs, state_values=evaluated_values
+        )
         variables = self.trainable_variables(self.policy, self.value_function)
         norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
         # After the derivatives, which do not go back through sums over learners.
-        explained = self.loss.get_explained_variance(evaluated[1], targets, weights)
+        explained = self.loss.get_explained_variance(evaluated_values, targets, records["weights"])
         numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
         return {**numbers, **norm, "explained_variance": explained}
 

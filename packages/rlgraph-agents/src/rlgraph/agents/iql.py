@@ -75,14 +75,12 @@ class IQL(OffPolicyActorCritic):
         states, actions = records["observations"], records["actions"]
         value, calm = self.value_function.value_output(states), evaluating(self.value_function, states)
         losses = self.loss.loss(
-            value,
-            self.value_function.value_output(records["next_observations"]),
-            *(
-                tuple(critic.state_action_value(states, actions) for critic in critics)
-                for critics in (self.critics, self.targets)
-            ),
-            self.policy.get_log_likelihood(states, actions)["log_likelihood"],
-            *(records[name] for name in ("rewards", "terminals", "discounts")),
+            state_values=value,
+            next_state_values=self.value_function.value_output(records["next_observations"]),
+            q_values=tuple(critic.state_action_value(states, actions) for critic in self.critics),
+            q_values_target=tuple(target.state_action_value(states, actions) for target in self.targets),
+            log_likelihood=self.policy.get_log_likelihood(states, actions)["log_likelihood"],
+            **{name: records[name] for name in ("rewards", "terminals", "discounts")},
             evaluated_values=value if calm is states else self.value_function.value_output(calm),
             weights=importance_weights,
         )

@@ -103,13 +103,13 @@ class PPO(ActorCritic):
         """One update on a minibatch: eq. 9."""
         observations = records["observations"]
         losses = self.loss.loss(
-            self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
-            records["log_probs"],
-            self.value_function.get_state_values(observations)["state_values"],
-            records["values"],
-            records["advantages"],
-            self.policy.get_entropy(observations)["entropy"],
-            time_percentage,
+            log_probs=self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
+            prev_log_probs=records["log_probs"],
+            state_values=self.value_function.get_state_values(observations)["state_values"],
+            prev_state_values=records["values"],
+            advantages=records["advantages"],
+            entropy=self.policy.get_entropy(observations)["entropy"],
+            time_percentage=time_percentage,
             weights=records["weights"],
             policy_advantages=records.get("policy_advantages"),
         )

@@ -95,13 +95,13 @@ class SAC(OffPolicyActorCritic):
         states, next_states = records["observations"], records["next_observations"]
         (actions, log_probs), (next_actions, next_log_probs) = self._drawn(states), self._drawn(next_states)
         losses = self.loss.loss(
-            alpha := self.temperature.get_alpha(),
-            next_log_probs,
-            self._values(self.targets, next_states, next_actions),
-            self._values(self.critics, states, records["actions"]),
-            log_probs,
-            self._values(self.critics, evaluating(self.critics[0], states), actions),
-            *(records[name] for name in ("rewards", "terminals", "actions", "discounts")),
+            alpha=(alpha := self.temperature.get_alpha()),
+            log_probs_next_sampled=next_log_probs,
+            q_values_next_sampled=self._values(self.targets, next_states, next_actions),
+            q_values=self._values(self.critics, states, records["actions"]),
+            log_probs_sampled=log_probs,
+            q_values_sampled=self._values(self.critics, evaluating(self.critics[0], states), actions),
+            **{name: records[name] for name in ("rewards", "terminals", "actions", "discounts")},
             weights=importance_weights,
             action_mask=states.get("action_mask"),
         )

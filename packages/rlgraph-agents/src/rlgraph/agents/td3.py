@@ -106,10 +106,10 @@ class TD3(OffPolicyActorCritic):
             self.target_noise_clip,
         )
         losses = self.loss.loss(
-            tuple(target.state_action_value(next_states, following) for target in self.targets),
-            tuple(critic.state_action_value(states, records["actions"]) for critic in self.critics),
-            None,
-            *(records[name] for name in ("rewards", "terminals", "discounts")),
+            q_values_next=tuple(target.state_action_value(next_states, following) for target in self.targets),
+            q_values=tuple(critic.state_action_value(states, records["actions"]) for critic in self.critics),
+            q_values_policy=None,
+            **{name: records[name] for name in ("rewards", "terminals", "discounts")},
             weights=importance_weights,
         )
         norms = self.step("critic", self.critics, losses["loss"], time_percentage)
@@ -118,7 +118,9 @@ class TD3(OffPolicyActorCritic):
             actions = self.policy.get_deterministic_action(states)["action"]
             critic = self.critics[0]
             values = critic.state_action_value(evaluating(critic, states), actions)
-            loss = self.loss.loss_average(self.loss.actor_loss_per_item(values), importance_weights)
+            loss = self.loss.loss_average(
+                self.loss.actor_loss_per_item(q_values_policy=values), importance_weights
+            )
             self.step("actor", [self.policy], loss, time_percentage)
             self._keep(loss)
             for target in (self.target_policy, *self.targets):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.core.functional.policy_gradient import policy_gradient_loss, sum_of_parts, value_loss
+from rlgraph.core.functional.policy_gradient import value_loss
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
@@ -68,17 +67,11 @@ class ActorCriticLoss(PolicyGradientLoss):
             evaluated_values: `state_values` without dropout, and from running statistics, by which the advantages are
                 [B]; default: `state_values`.
         """
-        policy_loss = self._policy_loss(
-            log_probs, advantages if policy_advantages is None else policy_advantages
-        )
+        acted = advantages if policy_advantages is None else policy_advantages
         evaluated = state_values if evaluated_values is None else evaluated_values
-        losses = self._value_loss(state_values, evaluated, advantages)
-        return self.with_total(policy_loss, losses, entropy, time_percentage)
-
-    @graph_fn(flatten_ops={"log_probs"})
-    def _policy_loss(self, ops: Any, log_probs: Mapping[str, Any], advantages: Any) -> Any:
-        joint = sum_of_parts(ops, list(log_probs.values()), self.item_rank)
-        return policy_gradient_loss(ops, joint, advantages)
+        policy_loss = self._policy_loss(log_probs, acted)
+        value_loss = self._value_loss(state_values, evaluated, advantages)
+        return self.with_total(policy_loss, value_loss, entropy, time_percentage)
 
     @graph_fn
     def _value_loss(self, ops: Any, state_values: Any, evaluated: Any, advantages: Any) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.losses.named_values import api_of
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
-from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core import graph_fn
 from rlgraph.core.functional.supervised import (
     categorical_cross_entropy,
     divergence_from_uniform,
@@ -62,18 +63,14 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
                 f"labels: {labels!r} has {labels.num_categories} classes, parameters have logits for {classes}"
             )
 
-    @rlgraph_api
-    def loss_per_item(self, parameters: Any, labels: Any) -> Any:
+    @graph_fn
+    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any) -> Any:
         """One number per item, the sum over all axes but those of batch and time.
 
         Args:
             parameters: logits ``[B, ..., C]``, of sequences ``[T, B, ..., C]`` or ``[B, T, ..., C]``.
             labels: classes ``[B, ...]``, or probabilities of the shape of `parameters`.
         """
-        return self._loss_per_item(parameters, labels)
-
-    @graph_fn
-    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any) -> Any:
         if self.sparse:
             losses = categorical_cross_entropy(ops, parameters, ops.astype(labels, "int64"))
         else:
@@ -81,3 +78,5 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
         if self.with_kl_regularizer:
             losses = losses + divergence_from_uniform(ops, parameters)
         return self.sum_of_elements(ops, losses)
+
+    loss_per_item = api_of("loss_per_item", _loss_per_item)

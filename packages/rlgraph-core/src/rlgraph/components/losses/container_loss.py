@@ -75,7 +75,7 @@ class ContainerLoss(LossFunction):
             weights, sequence_length: as of the losses.
         """
         parts = [
-            loss.loss(parameters[key], labels[key], weights, sequence_length)
+            loss.loss(parameters[key], labels[key], weights=weights, sequence_length=sequence_length)
             for key, loss in self.losses.items()
         ]
         return {name: self._sum(tuple(part[name] for part in parts)) for name in ("loss", "loss_per_item")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.action_value_checks import check_action_values
 from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.named_values import Parts, arguments_of
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 from rlgraph.spaces.errors import join, mismatch
@@ -86,30 +88,21 @@ class DistributionalLoss(LossFunction):
         return self._loss_per_item(taken, following, rewards, terminals, discounts)
 
     @rlgraph_api
-    def get_td_errors(
-        self,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        discounts: Any = None,
-        next_actions: Any = None,
-    ) -> Any:
+    @arguments_of(loss_per_item)
+    def get_td_errors(self, rewards: Any, terminals: Any, discounts: Any, **values: Any) -> Any:
         """The error of each item [B], for priorities: the mean over the parts of an action; arguments as of `loss`."""
-        taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target, next_actions)
+        taken, following = self._taken_and_next(**values)
         return self._td_errors(taken, following, rewards, terminals, discounts)
 
     @graph_fn(returns=2, flatten_ops=True)
     def _taken_and_next(
         self,
         ops: Any,
-        q_values: Mapping[str, Any],
-        actions: Mapping[str, Any],
-        q_next: Mapping[str, Any],
-        q_next_target: Mapping[str, Any],
-        next_actions: Mapping[str, Any] | None = None,
+        q_values: Parts,
+        actions: Parts,
+        q_next: Parts,
+        q_next_target: Parts,
+        next_actions: Parts | None = None,
     ) -> Any:
         """The distributions of all D elements of the actions taken, and of the best next ones: ``[B, D, N]`` both."""
         taken, following = [], []
@@ -125,26 +118,14 @@ class DistributionalLoss(LossFunction):
 
     @graph_fn
     def _loss_per_item(
-        self,
-        ops: Any,
-        taken: Any,
-        following: Any,
-        rewards: Any,
-        terminals: Any,
-        discounts: Any = None,
+        self, ops: Any, taken: Any, following: Any, rewards: Any, terminals: Any, discounts: Any = None
     ) -> Any:
         targets = self._targets(ops, following, rewards, terminals, discounts)
         return ops.mean(self.penalties(ops, taken, targets), axis=1)
 
     @graph_fn
     def _td_errors(
-        self,
-        ops: Any,
-        taken: Any,
-        following: Any,
-        rewards: Any,
-        terminals: Any,
-        discounts: Any = None,
+        self, ops: Any, taken: Any, following: Any, rewards: Any, terminals: Any, discounts: Any = None
     ) -> Any:
         targets = self._targets(ops, following, rewards, terminals, discounts)
         return ops.mean(self.errors(ops, taken, targets), axis=1)
@@ -178,7 +159,4 @@ def _of_actions(ops: Any, values: Any, actions: Any) -> Any:
     picked = ops.take_along_axis(
         values, ops.tile(indices, (1,) * (len(indices.shape) - 1) + (number,)), axis=-2
     )
-    size = 1
-    for length in picked.shape[1:-1]:
-        size *= length
-    return ops.reshape(picked, (-1, size, number))
+    return ops.reshape(picked, (-1, math.prod(picked.shape[1:-1]), number))

@@ -7,10 +7,17 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.dqn_loss import DQNLoss, flat
+from rlgraph.components.losses.named_values import Parts, arguments_of, by_name
 from rlgraph.components.losses.per_item_checks import check_items
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.imitation import large_margin_loss
 from rlgraph.spaces import Space
+
+#: The arguments after those of `DQNLoss`.
+FURTHER_ARGUMENTS = (
+    *("expert_margins", "apply_demo_loss", "discounts"),
+    *("n_step_rewards", "n_step_terminals", "n_step_q_next", "n_step_q_next_target", "n_step_discounts"),
+)
 
 
 class DQFDLoss(DQNLoss):
@@ -54,23 +61,8 @@ class DQFDLoss(DQNLoss):
                 check_items({"rewards": input_spaces["rewards"], name: space})
 
     @rlgraph_api
-    def loss_per_item(
-        self,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        expert_margins: Any = None,
-        apply_demo_loss: Any = None,
-        discounts: Any = None,
-        n_step_rewards: Any = None,
-        n_step_terminals: Any = None,
-        n_step_q_next: Any = None,
-        n_step_q_next_target: Any = None,
-        n_step_discounts: Any = None,
-    ) -> Any:
+    @arguments_of(DQNLoss.loss_per_item, without="discounts", more=FURTHER_ARGUMENTS)
+    def loss_per_item(self, **values: Any) -> Any:
         """``{"loss", "td_loss", "margin_loss", "n_step_loss"}``, each ``[B]``; arguments as of `DQNLoss.loss`, and
 
         Args:
@@ -80,35 +72,20 @@ class DQFDLoss(DQNLoss):
             n_step_rewards, n_step_terminals, n_step_q_next, n_step_q_next_target, n_step_discounts: the same of the
                 states n steps later; None: there is no n-step loss.
         """
-        td = self._loss(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)[1]
-        margin = self._margin_loss(q_values, actions, expert_margins, apply_demo_loss)
-        if n_step_rewards is None:
+        td = by_name(self._loss, values)[1]
+        margin = by_name(self._margin_loss, values)
+        if values["n_step_rewards"] is None:
             return {"loss": self._total(td, margin), "td_loss": td, "margin_loss": margin}
-        later = (n_step_rewards, n_step_terminals, n_step_q_next, n_step_q_next_target, n_step_discounts)
-        n_step = self._loss(q_values, actions, *later)[1]
+        later = {name.removeprefix("n_step_"): value for name, value in values.items() if "n_step_" in name}
+        n_step = by_name(self._loss, {**values, **later})[1]
         total = self._total(td, margin, n_step)
         return {"loss": total, "td_loss": td, "margin_loss": margin, "n_step_loss": n_step}
 
     @rlgraph_api
-    def get_td_errors(
-        self,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        expert_margins: Any = None,
-        apply_demo_loss: Any = None,
-        discounts: Any = None,
-        n_step_rewards: Any = None,
-        n_step_terminals: Any = None,
-        n_step_q_next: Any = None,
-        n_step_q_next_target: Any = None,
-        n_step_discounts: Any = None,
-    ) -> Any:
+    @arguments_of(loss_per_item)
+    def get_td_errors(self, **values: Any) -> Any:
         """The size of the one-step TD error per item [B]; arguments as of `loss_per_item`."""
-        return self._sizes(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+        return by_name(self._sizes, values)
 
     @graph_fn
     def _total(self, ops: Any, td: Any, margin: Any, n_step: Any = None) -> Any:
@@ -119,8 +96,8 @@ class DQFDLoss(DQNLoss):
     def _margin_loss(
         self,
         ops: Any,
-        q_values: Mapping[str, Any],
-        actions: Mapping[str, Any],
+        q_values: Parts,
+        actions: Parts,
         expert_margins: Any = None,
         apply_demo_loss: Any = None,
     ) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.argument_checks import check_flag, check_number
 from rlgraph.components.losses.action_value_checks import check_action_values, check_is_one_integer
 from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.named_values import Parts, api_of, arguments_of
 from rlgraph.components.policies.categorical_actions import is_one_integer
 from rlgraph.core import SpecError, graph_fn, in_group, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -86,18 +88,48 @@ class DQNLoss(LossFunction):
                 check_is_one_integer(input_spaces["q_values"])
             check_action_values(input_spaces)
 
-    @rlgraph_api
-    def loss(
+    @graph_fn(returns=2, flatten_ops=PER_PART)
+    def _loss(
         self,
-        q_values: Any,
-        actions: Any,
+        ops: Any,
+        q_values: Parts,
+        actions: Parts,
         rewards: Any,
         terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
+        q_next: Parts,
+        q_next_target: Parts,
         discounts: Any = None,
         weights: Any = None,
     ) -> Any:
+        """``[], [B]``."""
+        if weights is not None:
+            actions = {path: without_garbage(ops, action, weights) for path, action in actions.items()}
+        taken, following = self._taken_and_next(ops, q_values, actions, q_next, q_next_target)
+        errors = self._errors(ops, taken, following, rewards, terminals, discounts)
+        if weights is not None:
+            errors = without_garbage(ops, errors, weights)
+        per_item = ops.mean(self._penalty(ops, errors), axis=1)
+        return weighted_mean(ops, per_item, weights), per_item
+
+    @graph_fn(flatten_ops=PER_PART)
+    def _sizes(
+        self,
+        ops: Any,
+        q_values: Parts,
+        actions: Parts,
+        rewards: Any,
+        terminals: Any,
+        q_next: Parts,
+        q_next_target: Parts,
+        discounts: Any = None,
+    ) -> Any:
+        """The size of the TD error per item [B], the mean over the parts of an action; arguments as of `loss`."""
+        taken, following = self._taken_and_next(ops, q_values, actions, q_next, q_next_target)
+        return ops.mean(ops.abs(self._errors(ops, taken, following, rewards, terminals, discounts)), axis=1)
+
+    @rlgraph_api
+    @arguments_of(_loss)
+    def loss(self, **values: Any) -> Any:
         """``{"loss": [], "loss_per_item": [B]}``.
 
         Args:
@@ -111,101 +143,39 @@ class DQNLoss(LossFunction):
             weights: of the items in the mean [B], such as importance weights; an item of weight 0 does not count.
         """
         # One graph function: few calls matter here.
-        loss, per_item = self._loss(
-            q_values, actions, rewards, terminals, q_next, q_next_target, discounts, weights
-        )
+        loss, per_item = self._loss(**values)
         if in_group():
-            loss = self.means_of_items({"loss": per_item}, weights)["loss"]
+            loss = self.means_of_items({"loss": per_item}, values["weights"])["loss"]
         return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api
-    def loss_per_item(
-        self,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        discounts: Any = None,
-    ) -> Any:
+    @arguments_of(_sizes)
+    def loss_per_item(self, **values: Any) -> Any:
         """The loss per item [B]; arguments as of `loss`."""
-        return self._loss(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)[1]
+        return self._loss(**values)[1]
 
-    @rlgraph_api
-    def get_td_errors(
-        self,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        discounts: Any = None,
-    ) -> Any:
-        """The size of the TD error per item [B], the mean over the parts of an action; arguments as of `loss`."""
-        return self._sizes(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+    get_td_errors = api_of("get_td_errors", _sizes)
 
-    @graph_fn(returns=2, flatten_ops=PER_PART)
-    def _loss(
-        self,
-        ops: Any,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        discounts: Any = None,
-        weights: Any = None,
-    ) -> Any:
-        """``[], [B]``."""
-        if weights is not None:
-            actions = {path: without_garbage(ops, action, weights) for path, action in actions.items()}
-        errors = self._errors(ops, q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
-        if weights is not None:
-            errors = without_garbage(ops, errors, weights)
-        per_item = ops.mean(self._penalty(ops, errors), axis=1)
-        return weighted_mean(ops, per_item, weights), per_item
-
-    @graph_fn(flatten_ops=PER_PART)
-    def _sizes(
-        self,
-        ops: Any,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        discounts: Any = None,
-    ) -> Any:
-        """``[B]``."""
-        errors = self._errors(ops, q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
-        return ops.mean(ops.abs(errors), axis=1)
-
-    def _errors(
-        self,
-        ops: Any,
-        q_values: Mapping[str, Any],
-        actions: Mapping[str, Any],
-        rewards: Any,
-        terminals: Any,
-        q_next: Mapping[str, Any],
-        q_next_target: Mapping[str, Any],
-        discounts: Any,
-    ) -> Any:
-        """TD errors of all elements of an action, ``[B, D]``; ``[B, 1]`` if they are averaged."""
+    def _taken_and_next(
+        self, ops: Any, q_values: Parts, actions: Parts, q_next: Parts, q_next_target: Parts
+    ) -> tuple[Any, Any]:
+        """The values of all D elements of the actions taken, and of the next ones: ``[B, D]`` both."""
         taken, following = [], []
         for path, values in q_values.items():
             taken.append(flat(ops, action_values(ops, values, ops.astype(actions[path], "int64"))))
             following.append(flat(ops, self._next_values(ops, q_next[path], q_next_target[path])))
+        return ops.concat(taken, axis=1), ops.concat(following, axis=1)
+
+    def _errors(
+        self, ops: Any, taken: Any, following: Any, rewards: Any, terminals: Any, discounts: Any
+    ) -> Any:
+        """TD errors of all elements of an action, ``[B, D]``; ``[B, 1]`` if they are averaged."""
         errors = branching_td_errors(
             ops,
-            ops.concat(taken, axis=1),
+            taken,
             rewards,
             terminals,
-            ops.concat(following, axis=1),
+            following,
             self.discount if discounts is None else discounts,
             shared_target=self.shared_container_action_target,
             rescaled=self.value_rescaling,
@@ -223,7 +193,4 @@ class DQNLoss(LossFunction):
 
 def flat(ops: Any, values: Any) -> Any:
     """``[B, ...] -> [B, d]``."""
-    size = 1
-    for length in values.shape[1:]:
-        size *= length
-    return ops.reshape(values, (-1, size))
+    return ops.reshape(values, (-1, math.prod(values.shape[1:])))

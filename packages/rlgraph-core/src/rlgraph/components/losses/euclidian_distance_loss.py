@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.losses.named_values import api_of
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
-from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core import graph_fn
 from rlgraph.core.functional.supervised import euclidean_distance
 from rlgraph.spaces import BoxSpace, Space, SpaceError
 
@@ -34,16 +35,14 @@ class EuclidianDistanceLoss(SupervisedLoss):
                 "silently broadcast over all elements"
             )
 
-    @rlgraph_api
-    def loss_per_item(self, parameters: Any, labels: Any) -> Any:
+    @graph_fn
+    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any) -> Any:
         """One number per item.
 
         Args:
             parameters: predictions ``[B, ...]``, of sequences ``[T, B, ...]`` or ``[B, T, ...]``.
             labels: targets of the shape of `parameters`; numbers or bool.
         """
-        return self._loss_per_item(parameters, labels)
-
-    @graph_fn
-    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any) -> Any:
         return euclidean_distance(ops, parameters, ops.astype(labels, "float"), self.item_rank)
+
+    loss_per_item = api_of("loss_per_item", _loss_per_item)

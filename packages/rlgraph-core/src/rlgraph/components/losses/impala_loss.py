@@ -7,11 +7,12 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_limit, check_number
 from rlgraph.components.helpers.trajectory_checks import check_bootstrap_values
+from rlgraph.components.losses.named_values import Parts, arguments_of, by_name
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.off_policy import importance_ratios, v_trace
-from rlgraph.core.functional.policy_gradient import policy_gradient_loss, sum_of_parts, value_loss
+from rlgraph.core.functional.policy_gradient import sum_of_parts, value_loss
 from rlgraph.core.functional.rewards import soft_asymmetric
 from rlgraph.core.functional.sequences import values_of_next_states
 from rlgraph.core.specs.spec_types import ScheduleSpec
@@ -116,44 +117,21 @@ class IMPALALoss(PolicyGradientLoss):
             evaluated_log_probs, evaluated_values: `log_probs` and `state_values` without dropout, and from running
                 statistics, of which targets and advantages are made; default: these.
         """
-        targets, advantages = self._v_trace(
-            log_probs if evaluated_log_probs is None else evaluated_log_probs,
-            behaviour_log_probs,
-            state_values if evaluated_values is None else evaluated_values,
-            bootstrap_values,
-            rewards,
-            terminals,
-            truncations,
-            weights,
-        )
+        evaluated = {
+            **locals(),
+            "log_probs": log_probs if evaluated_log_probs is None else evaluated_log_probs,
+            "state_values": state_values if evaluated_values is None else evaluated_values,
+        }
+        targets, advantages = by_name(self._v_trace, evaluated)
         policy_loss = self._policy_loss(log_probs, advantages)
         return self.with_total(policy_loss, self._value_loss(state_values, targets), entropy, time_percentage)
-
-    @rlgraph_api(must_be_complete=False)
-    def get_value_targets(
-        self,
-        log_probs: Any = None,
-        behaviour_log_probs: Any = None,
-        state_values: Any = None,
-        bootstrap_values: Any = None,
-        rewards: Any = None,
-        terminals: Any = None,
-        truncations: Any = None,
-        weights: Any = None,
-    ) -> Any:
-        """The targets of the value function ``[T, B]``, which `loss` computes too; arguments as of `loss`."""
-        if log_probs is None or weights is None:
-            return None
-        given = (log_probs, behaviour_log_probs, state_values, bootstrap_values, rewards, terminals)
-        given = (*given, *(() if truncations is None else (truncations,)))
-        return self._v_trace(*(self._without_garbage(x, weights) for x in given), weights=weights)[0]
 
     @graph_fn(returns=2, flatten_ops={"log_probs", "behaviour_log_probs"})
     def _v_trace(
         self,
         ops: Any,
-        log_probs: Mapping[str, Any],
-        behaviour_log_probs: Mapping[str, Any],
+        log_probs: Parts,
+        behaviour_log_probs: Parts,
         state_values: Any,
         bootstrap_values: Any,
         rewards: Any,
@@ -177,9 +155,14 @@ class IMPALALoss(PolicyGradientLoss):
             ends=ends,
         )
 
-    @graph_fn(flatten_ops={"log_probs"})
-    def _policy_loss(self, ops: Any, log_probs: Mapping[str, Any], advantages: Any) -> Any:
-        return policy_gradient_loss(ops, sum_of_parts(ops, list(log_probs.values()), 2), advantages)
+    @rlgraph_api(must_be_complete=False)
+    @arguments_of(_v_trace, optional=True)
+    def get_value_targets(self, weights: Any, **values: Any) -> Any:
+        """The targets of the value function ``[T, B]``, which `loss` computes too; arguments as of `loss`."""
+        if values["log_probs"] is None or weights is None:
+            return None
+        given = {name: self._without_garbage(x, weights) for name, x in values.items() if x is not None}
+        return self._v_trace(**given, weights=weights)[0]
 
     @graph_fn
     def _value_loss(self, ops: Any, state_values: Any, targets: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Constant
 from rlgraph.components.losses.loss_function import LossFunction, read_schedule
+from rlgraph.components.losses.named_values import Parts
 from rlgraph.core import AssemblyError, graph_fn, in_group, rlgraph_api
-from rlgraph.core.functional.policy_gradient import entropy_loss, sum_of_parts
+from rlgraph.core.functional.policy_gradient import entropy_loss, policy_gradient_loss, sum_of_parts
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
@@ -59,16 +59,14 @@ class PolicyGradientLoss(LossFunction):
             AssemblyError: the entropy is missing and its weight is not 0.
         """
         has_bonus = self.weight_entropy != Constant(0.0)
-        if entropy is None:
-            if has_bonus:
-                raise AssemblyError(
-                    f"{self.scope_path}: weight_entropy is not 0: pass the argument entropy, or set weight_entropy to 0"
-                )
-            total = self._total(policy_loss, value_loss, None, time_percentage)
-            return {"loss": total, "policy_loss": policy_loss, "value_loss": value_loss}
-        joint = self._joint_entropy(entropy)
-        total = self._total(policy_loss, value_loss, joint if has_bonus else None, time_percentage)
-        return {"loss": total, "policy_loss": policy_loss, "value_loss": value_loss, "entropy": joint}
+        if entropy is None and has_bonus:
+            raise AssemblyError(
+                f"{self.scope_path}: weight_entropy is not 0: pass the argument entropy, or set weight_entropy to 0"
+            )
+        measured = {} if entropy is None else {"entropy": self._joint_entropy(entropy)}
+        bonus = measured["entropy"] if has_bonus else None
+        total = self._total(policy_loss, value_loss, bonus, time_percentage)
+        return {"loss": total, "policy_loss": policy_loss, "value_loss": value_loss, **measured}
 
     @rlgraph_api(must_be_complete=False)
     def get_explained_variance(self, values: Any = None, targets: Any = None, weights: Any = None) -> Any:
@@ -106,19 +104,20 @@ class PolicyGradientLoss(LossFunction):
         divisor = ops.where(varies, ops.maximum(of_targets, 1e-6 * of_errors), 1.0)
         return ops.where(varies, 1.0 - of_errors / divisor, 0.0)
 
+    @graph_fn(flatten_ops={"log_probs"})
+    def _policy_loss(self, ops: Any, log_probs: Parts, advantages: Any) -> Any:
+        """``-A log pi(a|s)``, per item."""
+        joint = sum_of_parts(ops, list(log_probs.values()), self.item_rank)
+        return policy_gradient_loss(ops, joint, advantages)
+
     @graph_fn(flatten_ops={"entropy"})
-    def _joint_entropy(self, ops: Any, entropy: Mapping[str, Any]) -> Any:
+    def _joint_entropy(self, ops: Any, entropy: Parts) -> Any:
         """The entropy of an action, per item."""
         return sum_of_parts(ops, list(entropy.values()), self.item_rank)
 
     @graph_fn
     def _total(
-        self,
-        ops: Any,
-        policy_loss: Any,
-        value_loss: Any,
-        entropy: Any = None,
-        time_percentage: Any = None,
+        self, ops: Any, policy_loss: Any, value_loss: Any, entropy: Any = None, time_percentage: Any = None
     ) -> Any:
         """All per item."""
         total = self.at(ops, "weight_pg", time_percentage) * policy_loss

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rlgraph.components.helpers.standardize import Standardize
 from rlgraph.components.losses.loss_function import read_schedule
+from rlgraph.components.losses.named_values import Parts
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -70,11 +71,10 @@ class PPOLoss(PolicyGradientLoss):
                 f"unknown {ratio_of!r}. {nearest(str(ratio_of), RATIOS)}", path=f"{scope}.ratio_of"
             )
         self.clip_ratio = read_schedule(clip_ratio, f"{scope}.clip_ratio")
-        self.value_function_clipping = (
-            None
-            if value_function_clipping is None
-            else read_schedule(value_function_clipping, f"{scope}.value_function_clipping")
-        )
+        self.value_function_clipping = None
+        if value_function_clipping is not None:
+            limit = read_schedule(value_function_clipping, f"{scope}.value_function_clipping")
+            self.value_function_clipping = limit
         self.ratio_of = ratio_of
         super().__init__(1.0, weight_vf, weight_entropy, average_time_steps, scope=scope, **kwargs)
         self.standardize = Standardize() if standardize_advantages else None
@@ -135,12 +135,7 @@ class PPOLoss(PolicyGradientLoss):
 
     @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
     def _policy_loss(
-        self,
-        ops: Any,
-        log_probs: Mapping[str, Any],
-        prev_log_probs: Mapping[str, Any],
-        advantages: Any,
-        time_percentage: Any = None,
+        self, ops: Any, log_probs: Parts, prev_log_probs: Parts, advantages: Any, time_percentage: Any = None
     ) -> Any:
         clip_ratio = self.at(ops, "clip_ratio", time_percentage)
         groups = self._groups(ops, log_probs, prev_log_probs)
@@ -148,39 +143,27 @@ class PPOLoss(PolicyGradientLoss):
 
     @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
     def _is_clipped(
-        self,
-        ops: Any,
-        log_probs: Mapping[str, Any],
-        prev_log_probs: Mapping[str, Any],
-        time_percentage: Any = None,
+        self, ops: Any, log_probs: Parts, prev_log_probs: Parts, time_percentage: Any = None
     ) -> Any:
         clip_ratio = self.at(ops, "clip_ratio", time_percentage)
-        changes = [
-            ops.abs(importance_ratios(ops, *group) - 1.0)
-            for group in self._groups(ops, log_probs, prev_log_probs)
-        ]
-        return _mean([ops.astype(change > clip_ratio, "float") for change in changes])
+        ratios = [importance_ratios(ops, *group) for group in self._groups(ops, log_probs, prev_log_probs)]
+        return _mean([ops.astype(ops.abs(ratio - 1.0) > clip_ratio, "float") for ratio in ratios])
 
     @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
-    def _divergence(self, ops: Any, log_probs: Mapping[str, Any], prev_log_probs: Mapping[str, Any]) -> Any:
-        joint = (sum_of_parts(ops, list(x.values()), self.item_rank) for x in (log_probs, prev_log_probs))
-        return divergence_estimate(ops, *joint)
+    def _divergence(self, ops: Any, log_probs: Parts, prev_log_probs: Parts) -> Any:
+        return divergence_estimate(ops, *self._joint(ops, list(log_probs), log_probs, prev_log_probs))
 
-    def _groups(
-        self, ops: Any, log_probs: Mapping[str, Any], prev_log_probs: Mapping[str, Any]
-    ) -> list[tuple[Any, Any]]:
+    def _groups(self, ops: Any, log_probs: Parts, prev_log_probs: Parts) -> list[tuple[Any, Any]]:
         """New and old log-probabilities of what has one ratio: the action, or each part of it."""
         groups = [[path] for path in log_probs] if self.ratio_of == "part" else [list(log_probs)]
-        return [
-            (
-                sum_of_parts(ops, [log_probs[path] for path in paths], self.item_rank),
-                sum_of_parts(ops, [prev_log_probs[path] for path in paths], self.item_rank),
-            )
-            for paths in groups
-        ]
+        return [self._joint(ops, paths, log_probs, prev_log_probs) for paths in groups]
+
+    def _joint(self, ops: Any, paths: list[str], *log_probs: Parts) -> tuple[Any, ...]:
+        """Log-probabilities of some parts of an action together."""
+        return tuple(sum_of_parts(ops, [each[path] for path in paths], self.item_rank) for each in log_probs)
 
     @graph_fn(flatten_ops={"entropy"})
-    def _joint_entropy(self, ops: Any, entropy: Mapping[str, Any]) -> Any:
+    def _joint_entropy(self, ops: Any, entropy: Parts) -> Any:
         joint = sum_of_parts(ops, list(entropy.values()), self.item_rank)
         return joint * (1.0 / len(entropy)) if self.ratio_of == "part" else joint
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.critics_loss import CriticsLoss
+from rlgraph.components.losses.named_values import Parts, api_of, arguments_of, by_name
 from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.policy_gradient import sum_of_parts
@@ -127,31 +128,24 @@ class SACLoss(CriticsLoss):
             action_mask: discrete: which actions were possible, bool [B, A]. Of n among A the target entropy is
                 ``log(n) / log(A)`` of `target_entropy`, since more than ``log(n)`` cannot be reached.
         """
-        critic_loss = self._critic_loss(
-            alpha,
-            log_probs_next_sampled,
-            q_values_next_sampled,
-            q_values,
-            rewards,
-            terminals,
-            actions,
-            discounts,
-        )
+        values = locals()
+        critic_loss = by_name(self._critic_loss, values)
         losses = {
             "loss": critic_loss,
             "critic_loss": critic_loss,
-            "actor_loss": self._actor_loss(alpha, log_probs_sampled, q_values_sampled),
+            "actor_loss": by_name(self._actor_loss, values),
             "entropy": self._entropy(log_probs_sampled),
         }
         if self.target_entropy is not None:
-            losses["alpha_loss"] = self._alpha_loss(alpha, log_probs_sampled, action_mask)
+            losses["alpha_loss"] = by_name(self._alpha_loss, values)
         return losses
 
-    @rlgraph_api
-    def critic_loss_per_item(
+    @graph_fn(flatten_ops={"log_probs_next_sampled"})
+    def _critic_loss(
         self,
+        ops: Any,
         alpha: Any,
-        log_probs_next_sampled: Any,
+        log_probs_next_sampled: Parts,
         q_values_next_sampled: Any,
         q_values: Any,
         rewards: Any,
@@ -160,42 +154,6 @@ class SACLoss(CriticsLoss):
         discounts: Any = None,
     ) -> Any:
         """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
-        return self._critic_loss(
-            alpha,
-            log_probs_next_sampled,
-            q_values_next_sampled,
-            q_values,
-            rewards,
-            terminals,
-            actions,
-            discounts,
-        )
-
-    @rlgraph_api
-    def actor_loss_per_item(self, alpha: Any, log_probs_sampled: Any, q_values_sampled: Any) -> Any:
-        """The policy's loss ``[B]``; arguments as of `loss_per_item`."""
-        return self._actor_loss(alpha, log_probs_sampled, q_values_sampled)
-
-    @rlgraph_api
-    def alpha_loss_per_item(self, alpha: Any, log_probs_sampled: Any, action_mask: Any = None) -> Any:
-        """The temperature's loss ``[B]``, None without a target entropy; arguments as of `loss_per_item`."""
-        return (
-            None if self.target_entropy is None else self._alpha_loss(alpha, log_probs_sampled, action_mask)
-        )
-
-    @graph_fn(flatten_ops={"log_probs_next_sampled"})
-    def _critic_loss(
-        self,
-        ops: Any,
-        alpha: Any,
-        log_probs_next_sampled: Any,
-        q_values_next_sampled: Any,
-        q_values: Any,
-        rewards: Any,
-        terminals: Any,
-        actions: Any = None,
-        discounts: Any = None,
-    ) -> Any:
         if self.discrete and actions is None:
             raise AssemblyError(
                 f"{self.scope_path}: discrete=True needs the argument actions, those taken, [B]"
@@ -210,12 +168,13 @@ class SACLoss(CriticsLoss):
         return sac_critic_loss(ops, q_values, targets)
 
     @graph_fn(flatten_ops={"log_probs_sampled"})
-    def _actor_loss(self, ops: Any, alpha: Any, log_probs_sampled: Any, q_values_sampled: Any) -> Any:
+    def _actor_loss(self, ops: Any, alpha: Any, log_probs_sampled: Parts, q_values_sampled: Any) -> Any:
+        """The policy's loss ``[B]``; arguments as of `loss_per_item`."""
         loss = discrete_sac_actor_loss if self.discrete else sac_actor_loss
         return loss(ops, q_values_sampled, self._joint(ops, log_probs_sampled), alpha)
 
     @graph_fn(flatten_ops={"log_probs_sampled"})
-    def _alpha_loss(self, ops: Any, alpha: Any, log_probs_sampled: Any, action_mask: Any = None) -> Any:
+    def _alpha_loss(self, ops: Any, alpha: Any, log_probs_sampled: Parts, action_mask: Any = None) -> Any:
         loss = discrete_sac_alpha_loss if self.discrete else sac_alpha_loss
         assert self.target_entropy is not None
         temperature = ops.log(alpha) if self.temperature_loss == "log_alpha" else alpha
@@ -225,12 +184,21 @@ class SACLoss(CriticsLoss):
             target = target * ops.log(ops.maximum(number, 1.0)) / math.log(max(action_mask.shape[-1], 2))
         return loss(ops, temperature, self._joint(ops, log_probs_sampled), target)
 
+    critic_loss_per_item = api_of("critic_loss_per_item", _critic_loss)
+    actor_loss_per_item = api_of("actor_loss_per_item", _actor_loss)
+
+    @rlgraph_api
+    @arguments_of(_alpha_loss)
+    def alpha_loss_per_item(self, **values: Any) -> Any:
+        """The temperature's loss ``[B]``, None without a target entropy; arguments as of `loss_per_item`."""
+        return None if self.target_entropy is None else self._alpha_loss(**values)
+
     @graph_fn(flatten_ops={"log_probs_sampled"})
-    def _entropy(self, ops: Any, log_probs_sampled: Mapping[str, Any]) -> Any:
+    def _entropy(self, ops: Any, log_probs_sampled: Parts) -> Any:
         log_probs = self._joint(ops, log_probs_sampled)
         return -ops.sum(ops.exp(log_probs) * log_probs, axis=-1) if self.discrete else -log_probs
 
-    def _joint(self, ops: Any, log_probs: Mapping[str, Any]) -> Any:
+    def _joint(self, ops: Any, log_probs: Parts) -> Any:
         """``[B]``; discrete: ``[B, A]``."""
         if self.discrete:
             return ops.log_softmax(log_probs[""], axis=-1)  # of logits; log-probabilities stay the same

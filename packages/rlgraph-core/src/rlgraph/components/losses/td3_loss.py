@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components.losses.critics_loss import CriticsLoss
+from rlgraph.components.losses.named_values import api_of
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.td3 import critic_loss, deterministic_policy_gradient_loss, td3_target
 
@@ -61,31 +62,18 @@ class TD3Loss(CriticsLoss):
             losses["actor_loss"] = self._actor_loss(q_values_policy)
         return losses
 
-    @rlgraph_api
-    def critic_loss_per_item(
-        self, q_values_next: Any, q_values: Any, rewards: Any, terminals: Any, discounts: Any = None
-    ) -> Any:
-        """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
-        return self._critic_loss(q_values_next, q_values, rewards, terminals, discounts)
-
-    @rlgraph_api
-    def actor_loss_per_item(self, q_values_policy: Any) -> Any:
-        """The policy's loss ``[B]``; arguments as of `loss_per_item`."""
-        return self._actor_loss(q_values_policy)
-
     @graph_fn
     def _critic_loss(
-        self,
-        ops: Any,
-        q_values_next: Any,
-        q_values: Any,
-        rewards: Any,
-        terminals: Any,
-        discounts: Any = None,
+        self, ops: Any, q_values_next: Any, q_values: Any, rewards: Any, terminals: Any, discounts: Any = None
     ) -> Any:
+        """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
         discount = self.discount if discounts is None else discounts
         return critic_loss(ops, q_values, td3_target(ops, rewards, terminals, q_values_next, discount))
 
     @graph_fn
     def _actor_loss(self, ops: Any, q_values_policy: Any) -> Any:
+        """The policy's loss ``[B]``; arguments as of `loss_per_item`."""
         return deterministic_policy_gradient_loss(ops, q_values_policy)
+
+    critic_loss_per_item = api_of("critic_loss_per_item", _critic_loss)
+    actor_loss_per_item = api_of("actor_loss_per_item", _actor_loss)

@@ -214,6 +214,12 @@ class GraphFunction(Member):
         return parameters[1:] if self.host else parameters[2:]
 
     @cached_property
+    def call_signature(self) -> inspect.Signature:
+        """The signature of ``component.function``, as API methods call it."""
+        own = self.options.add_auto_key_as_first_param + (self.space_of is not None)
+        return self.signature.replace(parameters=self.tensor_parameters[own:])
+
+    @cached_property
     def keywords(self) -> frozenset[str]:
         """The keyword-only parameters."""
         return frozenset(p.name for p in self.tensor_parameters if p.kind is p.KEYWORD_ONLY)
@@ -254,6 +260,7 @@ class GraphFunction(Member):
             flat = [name for name in arguments if options.split_ops and options.flattens(name)]
             return trace.call_graph_function(component, self.name, arguments, self.returns, self.host, flat)
 
+        call.__signature__ = self.call_signature  # type: ignore[attr-defined]
         return call
 
 
