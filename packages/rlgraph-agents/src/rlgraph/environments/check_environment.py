@@ -16,6 +16,7 @@ import numpy as np
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import SpecError
 from rlgraph.core.execution_spec import DEFAULT_SEED
+from rlgraph.core.ops import map_nested
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import make_environment
@@ -197,7 +198,7 @@ class _Check:
         state = self.env.reset(seed=seed)
         self.step.begin(state)
         self._check_state(state)
-        kept, copied = state, _copy(state)
+        kept, copied = state, map_nested(np.array, state)
         for _ in range(self.max_steps):
             action = self._action(state, self.rng)
             started = time.perf_counter()
@@ -217,7 +218,7 @@ class _Check:
                 )
                 copied = None
             if copied is not None:
-                kept, copied = state, _copy(state)
+                kept, copied = state, map_nested(np.array, state)
             if terminated or truncated:
                 self.ends["terminated"] += bool(terminated)
                 self.ends["truncated"] += bool(truncated)
@@ -285,7 +286,7 @@ class _Check:
                 "get_state() is None: a resumed run begins new episodes, and checkpoints cut running ones",
             )
             return
-        begun = _copy(begun)
+        begun = map_nested(np.array, begun)
         ahead = self._played(begun)
         self.env.set_state(state)
         if not all(map(_same, ahead, self._played(begun))):
@@ -294,30 +295,21 @@ class _Check:
     def _played(self, state: Any, one_episode: bool = False) -> list[Any]:
         """`state`, and the states and outcomes of up to 100 steps that follow it."""
         rng = np.random.default_rng(1)
-        outcomes: list[Any] = [_copy(state)]
+        outcomes: list[Any] = [map_nested(np.array, state)]
         for _ in range(min(self.max_steps, 100)):
             state, reward, terminated, truncated, _ = self.env.step(self._action(state, rng))
-            outcomes.append((_copy(state), float(reward), bool(terminated), bool(truncated)))
+            outcomes.append((map_nested(np.array, state), float(reward), bool(terminated), bool(truncated)))
             if terminated or truncated:
                 if one_episode:
                     break
                 state = self.env.reset()
-                outcomes.append(_copy(state))
+                outcomes.append(map_nested(np.array, state))
         return outcomes
 
     def _speed(self) -> None:
         if self.steps:
             rate = self.steps / max(self.seconds, 1e-9)
             self.add("note", "speed", f"{rate:,.0f} steps per second, checks included")
-
-
-def _copy(value: Any) -> Any:
-    """A copy of a state: arrays, dicts and tuples of them."""
-    if isinstance(value, dict):
-        return {key: _copy(part) for key, part in value.items()}
-    if isinstance(value, (tuple, list)):
-        return tuple(_copy(part) for part in value)
-    return np.array(value)
 
 
 def _same(one: Any, two: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import AssemblyError, Component, LayerOutput
 from rlgraph.core.component import LayerCall
-from rlgraph.core.component.layer_calls import leaves
+from rlgraph.core.ops import leaves_of, map_nested
 from rlgraph.spaces import Space, Tuple
 
 #: Arguments of layers that a network passes itself.
@@ -53,9 +53,9 @@ class LayerGraph:
             return value
 
         for call in self.calls:
-            arguments = {name: _mapped(value, value_of) for name, value in call.arguments.items()}
+            arguments = {name: map_nested(value_of, value) for name, value in call.arguments.items()}
             results[id(call)] = run_layer(call.layer, arguments)
-        return _mapped(self.outputs, value_of)
+        return map_nested(value_of, self.outputs)
 
 
 def chain(layers: Sequence[Component]) -> LayerGraph:
@@ -79,7 +79,7 @@ def layer_graph_of_outputs(inputs: Any, outputs: Any, where: str) -> LayerGraph:
         AssemblyError: an output is not a layer's or depends on a Space that is not an input, or an input is unused.
     """
     search = _Search(_places(inputs, where), where)
-    found = _mapped(outputs, partial(search.resolved, what=f"{where}.outputs"))
+    found = map_nested(partial(search.resolved, what=f"{where}.outputs"), outputs)
     if not search.calls:
         raise AssemblyError(f"{where}.outputs: expected outputs of layers, given {outputs!r}")
     search.check_all_used(inputs)
@@ -119,7 +119,7 @@ class _Search:
             what = f"{self.where}: {layer.scope}"
             self._check_handed(call, what)
             arguments = {
-                name: _mapped(value, partial(self.resolved, what=f"{what}, argument {name}"))
+                name: map_nested(partial(self.resolved, what=f"{what}, argument {name}"), value)
                 for name, value in call.arguments.items()
             }
             self._resolved[id(call)] = LayerCall(layer, arguments)
@@ -153,15 +153,6 @@ class _Search:
                 )
 
 
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """`value` with every leaf of its dict and tuple literals changed."""
-    if isinstance(value, Mapping) and not isinstance(value, Space):
-        return {key: _mapped(item, change) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(_mapped(item, change) for item in value)
-    return change(value)
-
-
 def _input_paths(inputs: Any) -> list[tuple[str | int, ...]]:
     """The paths of the inputs in the network's argument; a Space is one input."""
     if isinstance(inputs, Space | LayerOutput):
@@ -179,7 +170,7 @@ def the_only_space(outputs: Any, where: str) -> Space:
     found: dict[int, Space] = {}
 
     def visit(value: Any) -> None:
-        for leaf in leaves(value):
+        for leaf in leaves_of(value):
             if isinstance(leaf, Space):
                 found[id(leaf)] = leaf
             elif isinstance(leaf, LayerOutput) and leaf.call is not None:

@@ -12,6 +12,7 @@ from rlgraph.components.steppers.environment_list import make_environments
 from rlgraph.components.steppers.rollout import Rollout
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.core.ops import map_nested
 from rlgraph.core.specs.spec_types import ComponentSpec, SpaceSpec
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
 from rlgraph.spaces.errors import mismatch
@@ -235,7 +236,8 @@ class EnvironmentStepper(Component):
     @graph_fn(host=True, spaces=_result_spaces, shares=())
     def _finish(self, extras: Any = None) -> Any:
         results = {**self.rollout.results(), **(extras or {})}
-        return results if self.is_vector else _of_one(results)
+        # Of one environment: [T, 1, ...] -> [T, ...].
+        return results if self.is_vector else map_nested(lambda array: array[:, 0], results)
 
     @graph_fn(host=True, returns=0, spaces=())
     def _reset(self) -> None:
@@ -267,12 +269,3 @@ def _item(space: Space) -> Space:
         return with_shape(box, shape[2:])
 
     return space.map(item).without_ranks()
-
-
-def _of_one(value: Any) -> Any:
-    """Arrays ``[T, 1, ...]`` without their second axis."""
-    if isinstance(value, Mapping):
-        return {key: _of_one(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return tuple(map(_of_one, value))
-    return value[:, 0]

@@ -5,12 +5,13 @@ Nothing is computed or traced. A call holds its component and its arguments; its
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rlgraph.core.errors import AssemblyError
 from rlgraph.core.graph.trace import Symbol, bind_arguments
+from rlgraph.core.ops.nest import leaves_of
 from rlgraph.spaces import Space
 
 
@@ -72,21 +73,9 @@ def call_layer(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lay
         ) from None
     arguments = {name: value for name, value in arguments.items() if value is not None}
     for name, value in arguments.items():
-        for leaf in leaves(value):
+        for leaf in leaves_of(value):
             _check(leaf, f"{where}, argument {name}")
     return LayerOutput(LayerCall(layer, arguments))
-
-
-def leaves(value: Any) -> Iterator[Any]:
-    """The leaves of the dict, list and tuple literals of `value`; Spaces are leaves."""
-    if isinstance(value, Mapping) and not isinstance(value, Space):
-        for item in value.values():
-            yield from leaves(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from leaves(item)
-    else:
-        yield value
 
 
 def _check(leaf: Any, where: str) -> None:
