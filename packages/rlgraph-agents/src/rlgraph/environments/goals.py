@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.core.ops import map_nested
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import is_envpool, is_vector_instance, make_environment
@@ -89,7 +91,7 @@ class GoalFunctions:
         if name not in self._compared:
             self._compared.add(name)
             for i in range(min(number, COMPARED)):
-                one = function(row(achieved, i), row(desired, i), {})
+                one = function(*(map_nested(itemgetter(i), goals) for goals in (achieved, desired)), {})
                 if not np.isclose(float(one), float(values[i])):
                     raise EnvironmentFault(
                         f"{what} gives {values[i]} for goal {i}, and {one} if it is the only one: {ALONG_THE_LAST_AXIS}"
@@ -126,13 +128,6 @@ def goal_functions(spec: Any) -> GoalFunctions:
             "environment: give env= its spec, and num_envs to learn()"
         )
     return GoalFunctions(make_environment(spec))
-
-
-def row(batch: Any, index: int) -> Any:
-    """One goal of several."""
-    if isinstance(batch, Mapping):
-        return {name: row(part, index) for name, part in batch.items()}
-    return batch[index]
 
 
 def _method(environment: Environment, name: str) -> Callable[..., Any] | None:

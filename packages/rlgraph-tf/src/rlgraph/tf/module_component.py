@@ -9,10 +9,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from rlgraph.components.common.native_module import NativeModule, State, Trial
+from rlgraph.components.common.native_module import NativeModule, State, Trial, map_tensors
 from rlgraph.core import BuildError, SpecError, graph_fn
 from rlgraph.spaces import BoxSpace, Space
-from rlgraph.tf.module_trial import attempt, called, mapped, named_variables, seeds
+from rlgraph.tf.module_trial import attempt, called, named_variables, seeds
 
 
 class ModuleComponent(NativeModule):
@@ -75,7 +75,9 @@ class ModuleComponent(NativeModule):
         for (name, variable), (_, before) in zip(named.items(), state, strict=False):
             if now(variable) is not before:
                 ops.assign(self.tensors[name], now(variable))
-        return mapped(outputs, lambda x: tf.cast(x, self._float_dtype) if x.dtype.is_floating else x)
+        return map_tensors(
+            lambda x: tf.cast(x, self._float_dtype) if x.dtype.is_floating else x, outputs, tf.Tensor
+        )
 
     # Variables and behaviour of the layer.
 

@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from rlgraph.components.common.native_module import Shaped, Trial
+from rlgraph.components.common.native_module import Shaped, Trial, map_tensors
 from rlgraph.core import BuildError
 
 #: The states of a layer's random generators, which use the component's stream instead.
@@ -88,14 +88,14 @@ def attempt(layer: keras.layers.Layer, inputs: Any, training: bool, float_dtype:
     """
     graph = tf.__internal__.FuncGraph("trial")  # as in Keras: it accepts constants from outside
     with graph.as_default():
-        given = mapped(inputs, lambda x: tf.compat.v1.placeholder(x.dtype, x.shape))
+        given = map_tensors(lambda x: tf.compat.v1.placeholder(x.dtype, x.shape), inputs, tf.Tensor)
         state = [(v, tf.compat.v1.placeholder(v.dtype, v.shape)) for v in layer.variables]
         outputs, now = called(layer, given, training, state)
         changed = [variable for variable, value in state if now(variable) is not value]
         draws = any("Random" in o.type and o.op_def.is_stateful for o in graph.get_operations())
     written = {id(variable) for variable in changed}
     return Trial(
-        mapped(outputs, lambda x: _shaped(x, float_dtype)),
+        map_tensors(lambda x: _shaped(x, float_dtype), outputs, tf.Tensor),
         writes=frozenset(name for name, v in named_variables(layer).items() if id(v) in written),
         draws=draws or any(id(variable) in written for variable in seeds(layer)),
     )
@@ -104,14 +104,3 @@ def attempt(layer: keras.layers.Layer, inputs: Any, training: bool, float_dtype:
 def _shaped(x: tf.Tensor, float_dtype: str) -> Shaped:
     # Floats are cast: a layer may compute in another dtype than its variables have.
     return Shaped(tuple(x.shape), float_dtype if x.dtype.is_floating else x.dtype.name)
-
-
-def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply `function` to the tensors in containers; other values stay unchanged."""
-    if isinstance(value, tf.Tensor | Shaped):
-        return function(value)
-    if isinstance(value, Mapping):
-        return {key: mapped(item, function) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(mapped(item, function) for item in value)
-    return value

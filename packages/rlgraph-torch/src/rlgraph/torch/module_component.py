@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rlgraph.components.common.native_module import NativeModule, State, Trial
+from rlgraph.components.common.native_module import NativeModule, State, Trial, map_tensors
 from rlgraph.core import SpecError, graph_fn
 from rlgraph.torch.module_trial import (
     TorchTrial,
@@ -101,7 +101,7 @@ class ModuleComponent(NativeModule):
 
         def full(ops: Any, inputs: Any) -> Any:
             if copies:
-                inputs = _copied(inputs)
+                inputs = map_tensors(Tensor.clone, inputs, Tensor)
             stream = getattr(ops, "stream", None)
             if stream is None:
                 outputs = called(module, inputs)
@@ -159,14 +159,6 @@ def drawing_from(stream: torch.Generator, device: torch.device = CPU) -> Iterato
             if device == CPU:
                 stream.set_state(generator.get_state())
             generator.set_state(before)
-
-
-def _copied(inputs: Any) -> Any:
-    if isinstance(inputs, Tensor):
-        return inputs.clone()
-    if isinstance(inputs, Mapping):
-        return {key: _copied(item) for key, item in inputs.items()}
-    return tuple(map(_copied, inputs))
 
 
 def _reader(tensor: Tensor) -> Callable[[], np.ndarray]:

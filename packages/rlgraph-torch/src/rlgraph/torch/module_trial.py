@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from rlgraph.components.common.native_module import Shaped, Trial
+from rlgraph.components.common.native_module import Shaped, Trial, map_tensors
 from rlgraph.core import BuildError
 from rlgraph.torch.modes import in_own_modes
 
@@ -88,7 +88,9 @@ def attempt(module: nn.Module, inputs: Any, training: bool, float_dtype: str) ->
     """
     tensors = {name: on_meta(t, float_dtype) for name, t in named_tensors(module).items()}
     twin = in_mode(with_tensors(module, tensors, constants=torch.device("meta")), module, training)
-    given = _mapped(inputs, lambda x: torch.empty(x.shape, dtype=getattr(torch, x.dtype), device="meta"))
+    given = map_tensors(
+        lambda x: torch.empty(x.shape, dtype=getattr(torch, x.dtype), device="meta"), inputs, Tensor
+    )
     watching = _Watching()
     own = dict(buffer_places(twin, tensors))
     with torch.no_grad(), torch.device("meta"), watching:
@@ -97,7 +99,7 @@ def attempt(module: nn.Module, inputs: Any, training: bool, float_dtype: str) ->
     written = {name for name, tensor in tensors.items() if _memory(tensor) in watching.written}
     returned = {_memory(tensor) for tensor in _leaves(outputs)}
     return TorchTrial(
-        _mapped(outputs, lambda x: Shaped(tuple(x.shape), str(x.dtype).removeprefix("torch."))),
+        map_tensors(lambda x: Shaped(tuple(x.shape), str(x.dtype).removeprefix("torch.")), outputs, Tensor),
         writes=frozenset(written | replaced),
         draws=watching.draws,
         shares=frozenset(name for name, tensor in tensors.items() if _memory(tensor) in returned),
@@ -158,14 +160,3 @@ def _leaves(value: Any) -> Iterator[Tensor]:
     elif isinstance(value, list | tuple | Mapping):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from _leaves(item)
-
-
-def _mapped(value: Any, function: Any) -> Any:
-    """Apply `function` to the tensors in containers; other values stay unchanged."""
-    if isinstance(value, Tensor | Shaped):
-        return function(value)
-    if isinstance(value, Mapping):
-        return {key: _mapped(item, function) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(_mapped(item, function) for item in value)
-    return value

@@ -26,6 +26,17 @@ class Shaped:
     dtype: str
 
 
+def map_tensors(function: Callable[[Any], Any], value: Any, kind: type) -> Any:
+    """Apply `function` to the tensors of a `kind`, or `Shaped`, in what a module takes or returns; the rest stays."""
+    if isinstance(value, kind | Shaped):
+        return function(value)
+    if isinstance(value, Mapping):
+        return {key: map_tensors(function, item, kind) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(map_tensors(function, item, kind) for item in value)
+    return value
+
+
 @dataclass(frozen=True)
 class Trial:
     """The outputs and effects of a call of a module, found without computing anything.

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_limit, check_number
-from rlgraph.components.common.schedules import check_time_percentage
-from rlgraph.components.optimizers.argument_checks import read_learning_rate
+from rlgraph.components.common.schedules import Schedule, check_time_percentage
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -82,7 +81,10 @@ class Optimizer(Component):
             raise SpecError(
                 f"expected one of {', '.join(NON_FINITE)}, given {non_finite!r}", path=f"{scope}.non_finite"
             )
-        self.learning_rate = read_learning_rate(learning_rate, f"{scope}.learning_rate")
+        self.learning_rate = Schedule.from_spec(learning_rate, path=f"{scope}.learning_rate")
+        # Schedules are monotonic, so checking their ends is enough.
+        if min(self.learning_rate.value(0.0), self.learning_rate.value(1.0)) < 0.0:
+            raise SpecError(f"expected a number >= 0, given {learning_rate!r}", path=f"{scope}.learning_rate")
         self.clip_grad_norm = check_limit(clip_grad_norm, f"{scope}.clip_grad_norm")
         self.clip_grad_norm_per_variable = check_limit(
             clip_grad_norm_per_variable, f"{scope}.clip_grad_norm_per_variable"
