@@ -9,11 +9,9 @@ from typing import Any
 def map_nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
     """Apply `function` to each leaf of `value` and to the leaves at the same path in `others`."""
     if isinstance(value, dict):
-        return {
-            key: map_nested(function, item, *(other[key] for other in others)) for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return tuple(map_nested(function, *items) for items in zip(value, *others, strict=True))
+        return {k: map_nested(function, item, *[other[k] for other in others]) for k, item in value.items()}
+    if isinstance(value, (list, tuple)):  # `list | tuple` would be made anew at every leaf
+        return tuple([map_nested(function, *items) for items in zip(value, *others, strict=True)])
     return function(value, *others)
 
 
