@@ -11,7 +11,7 @@ from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.networks.layer_chain import check_states
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_numeric, with_shape
 from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.core.ops import leaves_of, map_nested
+from rlgraph.core.ops import leaves_of
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
 
@@ -83,21 +83,18 @@ class Sequence(PreprocessLayer):
             goes_on = ops.reshape(is_filled, (-1, *[1] * (len(begun.shape) - 1)))
             return ops.where(goes_on, following, begun)
 
-        output = map_nested(stacked, inputs, inputs if stack is None else stack)
+        output = _map(stacked, inputs, inputs if stack is None else stack)
         return output, ops.ones((ops.shape(first)[0],), "bool")
 
     @_stack.kernel("numpy")
     def _stack_numpy(self, ops: Any, inputs: Any, stack: Any = None, is_filled: Any = None) -> Any:
         filled = np.ones(len(next(iter(leaves_of(inputs)))), bool)
         if stack is None:
-            return map_nested(
+            return _map(
                 lambda new, _: np.tile(self._newest(new), self.sequence_length), inputs, inputs
             ), filled
         begins = None if is_filled.all() else ~is_filled
-        following = map_nested(
-            lambda new, old: self._next_stack(self._newest(new), old, begins), inputs, stack
-        )
-        return following, filled
+        return _map(lambda new, old: self._next_stack(self._newest(new), old, begins), inputs, stack), filled
 
     def _newest(self, inputs: np.ndarray) -> np.ndarray:
         return inputs[..., None] if self.add_rank else inputs
@@ -110,3 +107,11 @@ class Sequence(PreprocessLayer):
         if begins is not None:
             stacked[begins] = np.tile(newest[begins], self.sequence_length)
         return stacked
+
+
+def _map(function: Any, value: Any, other: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _map(function, part, other[key]) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_map(function, *parts) for parts in zip(value, other, strict=True))
+    return function(value, other)
