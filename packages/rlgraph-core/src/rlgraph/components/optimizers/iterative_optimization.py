@@ -75,8 +75,8 @@ class IterativeOptimization(Component):
         self.num_epochs = check_whole(num_epochs, f"{scope}.num_epochs", least=1)
         self.num_minibatches = check_whole(num_minibatches, f"{scope}.num_minibatches", least=1)
         self.sequences = check_flag(sequences, f"{scope}.sequences")
-        self.stop_if = _stop(stop_if, f"{scope}.stop_if")
-        self.standardized = _names(standardized, f"{scope}.standardized")
+        self.stop_if = _pair(stop_if, int | float, "a pair of a name and a limit", f"{scope}.stop_if")
+        self.standardized = _pair(standardized, str, "the names of two fields", f"{scope}.standardized")
         self.standardize = None if standardized is None else Standardize()
         super().__init__(*filter(None, [self.standardize]), scope=scope, **kwargs)
 
@@ -304,7 +304,8 @@ class IterativeOptimization(Component):
     def _added(self, ops: Any, sums: Any, count: Any, numbers: Mapping[str, Any]) -> Any:
         assert self.stop_if is not None
         floats = {name: _number(ops, name, number, 0) for name, number in numbers.items()}
-        return sums + ops.stack(list(floats.values())), count + 1, floats[self.stop_if[0]] > self.stop_if[1]
+        name, limit = self.stop_if
+        return sums + ops.stack(list(floats.values())), count + 1, floats[name] > float(limit)
 
     @graph_fn
     def _part(self, ops: Any, sums: Any, count: Any, place: int) -> Any:
@@ -370,21 +371,11 @@ def _name_of(step: Callable[..., Any]) -> str:
     return getattr(step, "__qualname__", repr(step))
 
 
-def _stop(given: Any, where: str) -> tuple[str, float] | None:
-    """The number that decides, and its limit."""
+def _pair(given: Any, kind: Any, expected: str, where: str) -> tuple[str, Any] | None:
+    """A name and what is of a `kind`; None: none is given."""
     if given is None:
         return None
-    fits = isinstance(given, Sequence) and len(given) == 2 and isinstance(given[1], int | float)
-    if not fits or not isinstance(given[0], str):
-        raise SpecError(f"expected a pair of a name and a limit, or None, given {given!r}", path=where)
-    return given[0], float(given[1])
-
-
-def _names(given: Any, where: str) -> tuple[str, str] | None:
-    """The names of the field that is standardized, and of the one that it becomes."""
-    if given is None:
-        return None
-    fits = isinstance(given, Sequence) and len(given) == 2 and all(isinstance(name, str) for name in given)
-    if not fits or isinstance(given, str):
-        raise SpecError(f"expected the names of two fields, or None, given {given!r}", path=where)
+    is_pair = isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2
+    if not is_pair or not isinstance(given[0], str) or not isinstance(given[1], kind):
+        raise SpecError(f"expected {expected}, or None, given {given!r}", path=where)
     return given[0], given[1]
