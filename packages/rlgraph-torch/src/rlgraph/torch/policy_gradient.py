@@ -157,10 +157,14 @@ def standardize_centered(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Ten
     general = partial(type(self).graph_function("_centered").function, self, ops)
 
     def centered(
-        values: Tensor, total: Tensor, number: Tensor, weights: Tensor | None = None
+        values: Tensor,
+        total: Tensor,
+        number: Tensor,
+        weights: Tensor | None = None,
+        by_column: bool | None = None,
     ) -> tuple[Tensor, Tensor]:
         if values.dim() != 1:
-            return general(values, total, number, weights)
+            return general(values, total, number, weights, by_column)
         differences = torch.addcdiv(values, total, number, value=-1)
         if weights is not None:
             differences = items_of(weights).without_garbage(differences)

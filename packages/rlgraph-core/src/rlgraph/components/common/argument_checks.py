@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.core.errors import nearest
 
 #: The largest number of parts of one component, such as the layers of a repeater; more are a mistake.
 MAX_PARTS = 1000
@@ -83,6 +85,24 @@ def check_limit(value: Any, where: str) -> float | None:
     if not _is_real(value) or not value > 0.0:
         raise SpecError(f"expected a number > 0, or None, given {value!r}", path=where)
     return float(value)
+
+
+def check_choice(value: Any, where: str, choices: Collection[Any], kind: str = "") -> Any:
+    """`value`, if it is one of the choices.
+
+    Args:
+        value: the given value.
+        where: name of the argument, for the message.
+        choices: strings, and None if that is allowed.
+        kind: what the choices are, for the message; default: the name of the argument says it.
+
+    Raises:
+        SpecError: it is not one of them.
+    """
+    if value not in choices:
+        hint = nearest(str(value), [choice for choice in choices if choice is not None])
+        raise SpecError(f"unknown {f'{kind} ' if kind else ''}{value!r}. {hint}", path=where)
+    return value
 
 
 def check_flag(value: Any, where: str) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import check_choice, check_whole
 from rlgraph.components.common.batch_checks import check_rows
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 
 STRATEGIES = ("uniform",)
@@ -31,11 +30,7 @@ class Sampler(Component):
         self, sample_size: int, sampling_strategy: str = "uniform", scope: str = "sampler", **kwargs: Any
     ):
         self.sample_size = check_whole(sample_size, f"{scope}.sample_size", least=1)
-        if sampling_strategy not in STRATEGIES:
-            raise SpecError(
-                f"unknown {sampling_strategy!r}. {nearest(str(sampling_strategy), STRATEGIES)}",
-                path=f"{scope}.sampling_strategy",
-            )
+        check_choice(sampling_strategy, f"{scope}.sampling_strategy", STRATEGIES)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

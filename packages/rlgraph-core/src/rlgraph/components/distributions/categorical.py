@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.argument_checks import check_choice
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
 from rlgraph.core.functional.distributions.categorical import (
     categorical_kl,
     entropy_of_log_p,
@@ -41,8 +41,7 @@ class Categorical(Distribution):
     category_rank = 1
 
     def __init__(self, dtype: str = "int64", low: Any = 0, scope: str = "categorical", **kwargs: Any):
-        if dtype not in DTYPES:
-            raise SpecError(f"unknown {dtype!r}. {nearest(str(dtype), DTYPES)}", path=f"{scope}.dtype")
+        check_choice(dtype, f"{scope}.dtype", DTYPES)
         lows = np.asarray(low)
         if lows.dtype.kind not in "iu":
             raise SpecError(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlgraph.components.common.action_masks import check_masks, possible
+from rlgraph.components.common.argument_checks import check_choice
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration, action_batch
 from rlgraph.components.policies.categorical_actions import existing_actions, mask_shapes
@@ -124,8 +125,7 @@ def _read(spec: Any, path: str) -> tuple[str, Schedule]:
         if key not in ("type", "scale"):
             raise SpecError(f"unknown key. {nearest(str(key), ('type', 'scale'))}", path=f"{path}.{key}")
     kind = spec.get("type", "gaussian")
-    if kind not in NOISES:
-        raise SpecError(f"unknown noise {kind!r}. {nearest(str(kind), NOISES)}", path=f"{path}.type")
+    check_choice(kind, f"{path}.type", NOISES, "noise")
     scale = Schedule.from_spec(spec.get("scale", 1.0), path=f"{path}.scale")
     scale.check_values(0.0, float("inf"), f"{path}.scale")
     return kind, scale

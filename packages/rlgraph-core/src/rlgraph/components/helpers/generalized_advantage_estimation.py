@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.argument_checks import check_choice, check_number
 from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.trajectory_checks import (
-    check_bootstrap,
+    BOOTSTRAPS,
     check_bootstrap_values,
     check_same_ranks,
     check_steps,
@@ -49,7 +49,7 @@ class GeneralizedAdvantageEstimation(Component):
     ):
         self.gae_lambda = check_number(gae_lambda, f"{scope}.gae_lambda", least=0, most=1)
         self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
-        self.bootstrap = check_bootstrap(bootstrap, f"{scope}.bootstrap")
+        self.bootstrap = check_choice(bootstrap, f"{scope}.bootstrap", BOOTSTRAPS)
         self.clipping = Clipping(clip_rewards, scope="clip-rewards")
         super().__init__(self.clipping, scope=scope, **kwargs)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.argument_checks import check_choice
 from rlgraph.components.helpers.trajectory_checks import (
-    check_bootstrap,
+    BOOTSTRAPS,
     check_bootstrap_values,
     check_same_ranks,
     check_steps,
@@ -40,7 +41,7 @@ class SequenceHelper(Component):
     """
 
     def __init__(self, bootstrap: str = "next_value", scope: str = "sequence-helper", **kwargs: Any):
-        self.bootstrap = check_bootstrap(bootstrap, f"{scope}.bootstrap")
+        self.bootstrap = check_choice(bootstrap, f"{scope}.bootstrap", BOOTSTRAPS)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

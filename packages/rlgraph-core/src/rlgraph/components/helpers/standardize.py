@@ -8,12 +8,7 @@ from typing import Any
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.per_item_checks import check_items
 from rlgraph.core import Component, all_reduce, graph_fn, in_group, rlgraph_api
-from rlgraph.core.functional.weighting import (
-    number_of_items,
-    part_of_number,
-    weighted_sum,
-    without_garbage,
-)
+from rlgraph.core.functional.weighting import number_of_items, without_garbage
 from rlgraph.spaces import Space
 
 
@@ -48,40 +43,21 @@ class Standardize(Component):
             weights: as `values`; an item of weight 0 does not count, whatever is in it, and becomes 0. How far a weight
                 is above 0 does not matter. Default: all items count.
         """
-        if in_group():
-            total, number = all_reduce(self._part(values, weights))
-            number = self._at_least_one(number)
-        else:
-            total, number = self._sum(values, weights)
-        centered, squares = self._centered(values, total, number, weights)
-        return self._scaled(centered, all_reduce(squares), number)
+        return self._standardized(values, weights)
 
     @rlgraph_api(must_be_complete=False)
     def standardize_columns(self, columns: Any = None, column_weights: Any = None) -> Any:
         """``[..., K] -> [..., K]``: as `standardize` of each column, with two sums over learners for all of them."""
-        if columns is None:
-            return None
-        totals, numbers = all_reduce(self._parts(columns, column_weights))
-        centered, squares = self._columns_centered(columns, totals, numbers, column_weights)
-        return self._scaled(centered, all_reduce(squares), self._at_least_one(numbers))
+        return None if columns is None else self._standardized(columns, column_weights, True)
 
-    @graph_fn(returns=2)
-    def _parts(self, ops: Any, columns: Any, weights: Any = None) -> Any:
-        """As `_part` of each column: ``[..., K], [..., K] -> [K], [K]``."""
-        if weights is None:
-            return _of_columns(ops, columns), _of_columns(ops, ops.ones_like(columns))
-        counted = ops.astype(ops.astype(weights, "bool"), "float")
-        return _of_columns(ops, without_garbage(ops, columns, weights)), _of_columns(ops, counted)
-
-    @graph_fn(returns=2)
-    def _columns_centered(
-        self, ops: Any, columns: Any, totals: Any, numbers: Any, weights: Any = None
-    ) -> Any:
-        """As `_centered` of each column: ``[..., K], [K], [K], [..., K] -> [..., K], [K]``."""
-        centered = columns - totals / ops.maximum(numbers, 1.0)
-        if weights is not None:
-            centered = without_garbage(ops, centered, weights)
-        return centered, _of_columns(ops, ops.square(centered))
+    def _standardized(self, values: Any, weights: Any, by_column: bool | None = None) -> Any:
+        if by_column or in_group():
+            total, number = all_reduce(self._part(values, weights, by_column))
+            number = self._at_least_one(number)
+        else:
+            total, number = self._sum(values, weights)
+        centered, squares = self._centered(values, total, number, weights, by_column)
+        return self._scaled(centered, all_reduce(squares), number)
 
     @graph_fn(returns=2)
     def _sum(self, ops: Any, values: Any, weights: Any = None) -> Any:
@@ -91,30 +67,42 @@ class Standardize(Component):
         return ops.sum(without_garbage(ops, values, weights)), number_of_items(ops, weights)
 
     @graph_fn(returns=2)
-    def _part(self, ops: Any, values: Any, weights: Any = None) -> Any:
-        """As `_sum`, of the items of one learner, which may be none."""
-        counted = None if weights is None else ops.astype(weights, "bool")
-        return weighted_sum(ops, values, counted), part_of_number(ops, values, counted)
+    def _part(self, ops: Any, values: Any, weights: Any = None, by_column: bool | None = None) -> Any:
+        """As `_sum`, of the items of one learner, which may be none; by column ``[..., K], [..., K] -> [K], [K]``."""
+        if weights is None:
+            return _sum(ops, values, by_column), _sum(ops, ops.ones_like(values), by_column)
+        counted = ops.astype(ops.astype(weights, "bool"), "float")
+        return _sum(ops, without_garbage(ops, values, weights), by_column), _sum(ops, counted, by_column)
 
     @graph_fn
     def _at_least_one(self, ops: Any, number: Any) -> Any:
         return ops.maximum(number, 1.0)
 
     @graph_fn(returns=2)
-    def _centered(self, ops: Any, values: Any, total: Any, number: Any, weights: Any = None) -> Any:
+    def _centered(
+        self,
+        ops: Any,
+        values: Any,
+        total: Any,
+        number: Any,
+        weights: Any = None,
+        by_column: bool | None = None,
+    ) -> Any:
         """The differences from the mean, and the sum of their squares: ``[B], [], [], [B] -> [B], []``."""
         centered = values - total / number
         if weights is not None:
             centered = without_garbage(ops, centered, weights)
-        return centered, ops.sum(ops.square(centered))
+        return centered, _sum(ops, ops.square(centered), by_column)
 
     @graph_fn
     def _scaled(self, ops: Any, centered: Any, squares: Any, number: Any) -> Any:
         return centered / (ops.sqrt(squares / number) + self.epsilon)
 
 
-def _of_columns(ops: Any, values: Any) -> Any:
-    """The sums ``[K]`` of ``[..., K]``."""
+def _sum(ops: Any, values: Any, by_column: bool | None) -> Any:
+    """The sum of all numbers, ``[...] -> []``, or of each column, ``[..., K] -> [K]``."""
+    if not by_column:
+        return ops.sum(values)
     for _ in range(len(values.shape) - 1):
         values = ops.sum(values, axis=0)
     return values

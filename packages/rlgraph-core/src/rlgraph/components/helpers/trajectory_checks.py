@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.core import SpecError
-from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, SpaceError
 
 #: How to bootstrap a fragment that does not end with a terminal.
 BOOTSTRAPS = ("next_value", "last_value")
 #: Names of item types in messages and in specs.
 NAMES = {FloatBox: ("a FloatBox", "float"), BoolBox: ("a BoolBox", "bool"), IntBox: ("an IntBox", "int")}
-
-
-def check_bootstrap(value: Any, where: str) -> str:
-    """Return `value`, or raise `SpecError` if it is not one of `BOOTSTRAPS`."""
-    if value not in BOOTSTRAPS:
-        raise SpecError(f"unknown {value!r}. {nearest(str(value), BOOTSTRAPS)}", path=where)
-    return str(value)
 
 
 def check_steps(spaces: Mapping[str, Any], *names: str, kind: type[BoxSpace], rank: int = 0) -> None:

@@ -6,12 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_choice, check_number, check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.input_checks import check_inputs, check_training
 from rlgraph.components.layers.leading_axes import over_rows
-from rlgraph.core import Component, SpecError, Variable, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import Component, Variable, graph_fn, rlgraph_api
 from rlgraph.core.functional.noisy_networks import factorised_noise
 from rlgraph.core.graph.trace import shared_calls
 from rlgraph.spaces import FloatBox, Space
@@ -57,9 +56,7 @@ class NoisyDense(Component):
     ):
         self.units = check_whole(units, f"{scope}.units", least=1)
         self.activation = check_activation(activation, f"{scope}.activation")
-        if noise not in SIGMAS:
-            raise SpecError(f"unknown noise {noise!r}. {nearest(str(noise), SIGMAS)}", path=f"{scope}.noise")
-        self.noise = noise
+        self.noise = check_choice(noise, f"{scope}.noise", SIGMAS, "noise")
         self.sigma = SIGMAS[noise] if sigma is None else check_number(sigma, f"{scope}.sigma", least=0)
         self.noise_per_call = noise_per_call
         if noise_per_call:

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import check_choice, check_whole
 from rlgraph.components.preprocessing.text_codes import is_text, texts_of
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
 from rlgraph.spaces import IntBox, Space
 from rlgraph.spaces.errors import mismatch
 
@@ -60,14 +59,8 @@ class StringToHashBucket(Component):
     ):
         if not isinstance(delimiter, str):
             raise SpecError(f"expected a string, given {delimiter!r}", path=f"{scope}.delimiter")
-        for name, value, known in (
-            ("dtype", dtype, DTYPES),
-            ("hash_function", hash_function, HASH_FUNCTIONS),
-        ):
-            if value not in known:
-                raise SpecError(
-                    f"unknown {name} {value!r}. {nearest(str(value), known)}", path=f"{scope}.{name}"
-                )
+        check_choice(dtype, f"{scope}.dtype", DTYPES, "dtype")
+        check_choice(hash_function, f"{scope}.hash_function", HASH_FUNCTIONS, "hash_function")
         self.delimiter, self.dtype = delimiter, dtype
         self.num_hash_buckets = check_whole(num_hash_buckets, f"{scope}.num_hash_buckets", least=1)
         most = np.iinfo(dtype).max + 1

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.argument_checks import is_whole
+from rlgraph.components.common.argument_checks import check_choice, is_whole
 from rlgraph.core import SpecError
-from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, SpaceError
 
 PADDINGS = ("valid", "same")
@@ -31,9 +30,7 @@ def check_padding(value: Any, where: str) -> str:
     Raises:
         SpecError: it is not the name of a padding.
     """
-    if value not in PADDINGS:
-        raise SpecError(f"unknown padding {value!r}. {nearest(str(value), PADDINGS)}", path=where)
-    return str(value)
+    return str(check_choice(value, where, PADDINGS, "padding"))
 
 
 def check_fits(space: BoxSpace, window: tuple[int, int], padding: str) -> None:

@@ -41,8 +41,19 @@ class CriticsLoss(LossFunction):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
+        number, axes = self.num_q_functions, self.critic_axes
+        shape = "[B]" if axes == 1 else "[B, A]"
         for name in self.critic_arguments:
-            _check_critics(input_spaces, name, self.num_q_functions, self.critic_axes)
+            space = input_spaces.get(name)
+            if space is not None and (not isinstance(space, Tuple) or len(space) != number):
+                raise SpaceError(
+                    f"{name}: expected a tuple with the values of {number} critics, {shape} each, given {space!r}; "
+                    "num_q_functions sets the number of critics"
+                )
+            for index, values in enumerate(space or ()):
+                if not isinstance(values, BoxSpace) or len(values.get_shape(True, True)) != axes:
+                    hint = _help(values) if axes == 1 else ""
+                    raise SpaceError(f"{name}[{index}]: expected {shape}, given {values!r}{hint}")
 
     @rlgraph_api(must_be_complete=False)
     def get_errors(self, loss_per_item: Any = None) -> Any:
@@ -54,30 +65,7 @@ class CriticsLoss(LossFunction):
         return ops.sqrt(loss_per_item / (self.num_q_functions * self.share_of_squares))
 
 
-def _check_critics(input_spaces: Mapping[str, Any], name: str, number: int, axes: int) -> None:
-    """Raise `SpaceError` unless the argument `name`, if it is given, is a tuple with the values of `number` critics.
-
-    Args:
-        input_spaces: by argument.
-        name: the argument.
-        number: the number of critics.
-        axes: the number of axes of the values of each, 1 for [B] and 2 for [B, A].
-    """
-    space = input_spaces.get(name)
-    if space is None:
-        return
-    shape = "[B]" if axes == 1 else "[B, A]"
-    if not isinstance(space, Tuple) or len(space) != number:
-        raise SpaceError(
-            f"{name}: expected a tuple with the values of {number} critics, {shape} each, given {space!r}; "
-            "num_q_functions sets the number of critics"
-        )
-    for index, values in enumerate(space):
-        if not isinstance(values, BoxSpace) or len(values.get_shape(True, True)) != axes:
-            raise SpaceError(f"{name}[{index}]: expected {shape}, given {values!r}{_help(values, axes)}")
-
-
-def _help(values: Any, axes: int) -> str:
-    if axes == 1 and isinstance(values, BoxSpace) and values.shape == (1,):
+def _help(values: Any) -> str:
+    if isinstance(values, BoxSpace) and values.shape == (1,):
         return "; ops.squeeze(x, axis=-1) removes the last axis"
     return ""

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.components.common.argument_checks import check_flag, check_number
+from rlgraph.components.common.argument_checks import check_choice, check_flag, check_number
 from rlgraph.components.losses.action_value_checks import check_action_values, check_is_one_integer
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.named_values import Parts, api_of, arguments_of
 from rlgraph.components.policies.categorical_actions import is_one_integer
-from rlgraph.core import SpecError, graph_fn, in_group, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import graph_fn, in_group, rlgraph_api
 from rlgraph.core.functional.q_learning import (
     action_values,
     branching_td_errors,
@@ -67,17 +66,12 @@ class DQNLoss(LossFunction):
         scope: str = "loss",
         **kwargs: Any,
     ):
-        if td_aggregation not in TD_AGGREGATIONS:
-            raise SpecError(
-                f"unknown {td_aggregation!r}. {nearest(str(td_aggregation), TD_AGGREGATIONS)}",
-                path=f"{scope}.td_aggregation",
-            )
+        self.td_aggregation = check_choice(td_aggregation, f"{scope}.td_aggregation", TD_AGGREGATIONS)
         self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.double_q = double_q
         self.huber_loss = huber_loss
         self.has_parts = not (action_space is None or is_one_integer(action_space))
         self.shared_container_action_target = shared_container_action_target
-        self.td_aggregation = td_aggregation
         self.value_rescaling = check_flag(value_rescaling, f"{scope}.value_rescaling")
         super().__init__(scope=scope, **kwargs)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_limit, check_number
+from rlgraph.components.common.argument_checks import check_choice, check_limit, check_number
 from rlgraph.components.helpers.trajectory_checks import check_bootstrap_values
 from rlgraph.components.losses.named_values import Parts, arguments_of, by_name
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios, v_trace
 from rlgraph.core.functional.policy_gradient import sum_of_parts, value_loss
 from rlgraph.core.functional.rewards import soft_asymmetric
@@ -62,11 +61,8 @@ class IMPALALoss(PolicyGradientLoss):
         scope: str = "impala-loss",
         **kwargs: Any,
     ):
-        if reward_clipping not in REWARD_CLIPPINGS:
-            hint = nearest(str(reward_clipping), REWARD_CLIPPINGS[1:])
-            raise SpecError(f"unknown {reward_clipping!r}. {hint}", path=f"{scope}.reward_clipping")
+        self.reward_clipping = check_choice(reward_clipping, f"{scope}.reward_clipping", REWARD_CLIPPINGS)
         self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
-        self.reward_clipping = reward_clipping
         self.rho_bar = check_limit(rho_bar, f"{scope}.rho_bar")
         self.c_bar = check_limit(c_bar, f"{scope}.c_bar")
         self.rho_bar_pg = check_limit(rho_bar_pg, f"{scope}.rho_bar_pg")

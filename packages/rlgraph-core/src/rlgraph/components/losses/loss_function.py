@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Schedule, check_time_percentage
+from rlgraph.components.losses.named_values import arguments_of
 from rlgraph.components.losses.per_item_checks import (
     check_items,
     check_lengths,
@@ -216,24 +216,15 @@ def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
         kept = items["loss"] if weights is None else self._without_garbage(items["loss"], weights)
         return {**means, "loss_per_item": kept}
 
+    lengths = " ``sequence_length`` [B]: number of valid steps of each sequence; default: all."
     loss.__doc__ = (
         "The means [] of what `loss_per_item` returns, by name, and ``loss_per_item``. Arguments as of "
         "`loss_per_item`, and ``weights``, one per item: an item of weight 0 does not count, whatever is in it, and a "
-        "weight above 0 scales its loss in the mean, not in ``loss_per_item``."
-        + (
-            " ``sequence_length`` [B]: number of valid steps of each sequence; default: all."
-            if takes_sequences
-            else ""
-        )
+        f"weight above 0 scales its loss in the mean, not in ``loss_per_item``.{lengths if takes_sequences else ''}"
     )
-    names = ["weights", *(["sequence_length"] if takes_sequences else [])]
-    parameters = [p for p in per_item.signature.parameters.values() if p.name != "weights"]
-    parameters += [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Any)
-        for name in names
-    ]
-    loss.__signature__ = per_item.signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return rlgraph_api(loss)
+    more = ("weights", "sequence_length") if takes_sequences else ("weights",)
+    made: ApiMethod = rlgraph_api(arguments_of(per_item, without="weights", more=more)(loss))
+    return made
 
 
 def read_schedule(spec: Any, where: str) -> Schedule:

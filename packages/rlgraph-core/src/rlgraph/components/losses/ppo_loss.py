@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rlgraph.components.common.argument_checks import check_choice
 from rlgraph.components.helpers.standardize import Standardize
 from rlgraph.components.losses.loss_function import read_schedule
 from rlgraph.components.losses.named_values import Parts
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios
 from rlgraph.core.functional.policy_gradient import (
     divergence_estimate,
@@ -66,16 +66,12 @@ class PPOLoss(PolicyGradientLoss):
         scope: str = "ppo-loss",
         **kwargs: Any,
     ):
-        if ratio_of not in RATIOS:
-            raise SpecError(
-                f"unknown {ratio_of!r}. {nearest(str(ratio_of), RATIOS)}", path=f"{scope}.ratio_of"
-            )
+        self.ratio_of = check_choice(ratio_of, f"{scope}.ratio_of", RATIOS)
         self.clip_ratio = read_schedule(clip_ratio, f"{scope}.clip_ratio")
         self.value_function_clipping = None
         if value_function_clipping is not None:
             limit = read_schedule(value_function_clipping, f"{scope}.value_function_clipping")
             self.value_function_clipping = limit
-        self.ratio_of = ratio_of
         super().__init__(1.0, weight_vf, weight_entropy, average_time_steps, scope=scope, **kwargs)
         self.standardize = Standardize() if standardize_advantages else None
         if self.standardize is not None:

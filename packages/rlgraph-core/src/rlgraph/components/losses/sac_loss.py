@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.argument_checks import check_choice, check_number
 from rlgraph.components.losses.critics_loss import CriticsLoss
 from rlgraph.components.losses.named_values import Parts, api_of, arguments_of, by_name
-from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import AssemblyError, graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.core.functional.q_learning import action_values
 from rlgraph.core.functional.soft_actor_critic import (
@@ -70,14 +69,11 @@ class SACLoss(CriticsLoss):
         scope: str = "sac-loss",
         **kwargs: Any,
     ):
-        if temperature_loss not in TEMPERATURES:
-            hint = nearest(str(temperature_loss), TEMPERATURES)
-            raise SpecError(f"unknown {temperature_loss!r}. {hint}", path=f"{scope}.temperature_loss")
+        self.temperature_loss = check_choice(temperature_loss, f"{scope}.temperature_loss", TEMPERATURES)
         self.target_entropy = None
         if target_entropy is not None:
             self.target_entropy = check_number(target_entropy, f"{scope}.target_entropy")
         self.discrete, self.critic_axes = discrete, 2 if discrete else 1
-        self.temperature_loss = temperature_loss
         super().__init__(discount, num_q_functions, scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_choice, check_number, check_whole
 from rlgraph.components.distributions.normal import Normal
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import sub_network
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.variational import (
     bernoulli_log_likelihood,
     evidence_lower_bound,
@@ -62,10 +61,7 @@ class VariationalAutoEncoder(Component):
         **kwargs: Any,
     ):
         check_whole(z_units, f"{scope}.z_units", least=1)
-        if likelihood not in LIKELIHOODS:
-            raise SpecError(
-                f"unknown {likelihood!r}. {nearest(str(likelihood), LIKELIHOODS)}", path=f"{scope}.likelihood"
-            )
+        check_choice(likelihood, f"{scope}.likelihood", LIKELIHOODS)
         stddev = check_number(stddev, f"{scope}.stddev", above=0)
         beta = check_number(beta, f"{scope}.beta", least=0)
         self.encoder = sub_network(encoder_network_spec, "encoder", f"{scope}.encoder_network_spec")

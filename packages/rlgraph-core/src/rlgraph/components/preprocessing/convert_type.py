@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.argument_checks import check_choice
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_numeric, float_bounds
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox
 
 #: Name in a spec -> dtype in a graph function.
@@ -39,11 +39,7 @@ class ConvertType(PreprocessLayer):
     """
 
     def __init__(self, to_dtype: str, scope: str = "convert-type", **kwargs: Any):
-        if to_dtype not in DTYPES:
-            raise SpecError(
-                f"unknown dtype {to_dtype!r}. {nearest(str(to_dtype), DTYPES)}", path=f"{scope}.to_dtype"
-            )
-        self.to_dtype = DTYPES[to_dtype]
+        self.to_dtype = DTYPES[check_choice(to_dtype, f"{scope}.to_dtype", DTYPES, "dtype")]
         super().__init__(scope=scope, **kwargs)
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import check_choice, check_whole
 from rlgraph.components.preprocessing.image_checks import check_image, in_dtype_of
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace
 
 INTERPOLATIONS = ("area", "bilinear", "nearest")
@@ -41,11 +40,7 @@ class ImageResize(PreprocessLayer):
     ):
         self.width = check_whole(width, f"{scope}.width", least=1)
         self.height = check_whole(height, f"{scope}.height", least=1)
-        if interpolation not in INTERPOLATIONS:
-            raise SpecError(
-                f"unknown interpolation {interpolation!r}. {nearest(str(interpolation), INTERPOLATIONS)}",
-                path=f"{scope}.interpolation",
-            )
+        check_choice(interpolation, f"{scope}.interpolation", INTERPOLATIONS, "interpolation")
         self.interpolation = interpolation
         super().__init__(scope=scope, **kwargs)
 
