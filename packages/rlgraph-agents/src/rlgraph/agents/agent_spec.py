@@ -86,12 +86,10 @@ def _example(cls: type[Agent], spec: Any) -> Any:
 
 def _about_policies(*given: Any) -> str:
     """A sentence for whoever names a policy in place of an agent."""
-    names = [name for name in given if isinstance(name, str) and name.endswith("Policy")]
-    return (
-        f". Agents make their policy: leave {names[0]!r} out, and give its layers as network_spec"
-        if names
-        else ""
-    )
+    for name in given:
+        if isinstance(name, str) and name.endswith("Policy"):
+            return f". Agents make their policy: leave {name!r} out, and give its layers as network_spec"
+    return ""
 
 
 def _is_space(value: Any) -> bool:

@@ -161,13 +161,11 @@ def scales_otherwise(space: Space, network_spec: Any) -> bool:
     if network_spec is not None and not _begins_on_features(network_spec):
         return False
 
-    def changed(box: BoxSpace) -> bool:
-        scale = _scale(box)
-        if box.dtype == "uint8":
-            return _is_category(box) or scale is None or not _is_by_255(box, scale)
-        return scale is not None
+    def before(box: BoxSpace) -> list[Any]:
+        return [_BY_255] if box.dtype == "uint8" else []
 
-    return any(changed(box) for box in space.flatten().values() if not is_text(box))
+    boxes = [box for box in space.flatten().values() if not is_text(box)]
+    return any(_scaling(box) != before(box) for box in boxes)
 
 
 def _begins_on_features(network_spec: Any) -> bool:
@@ -199,9 +197,7 @@ def _features(space: Space, path: str = "") -> list[dict[str, Any]]:
 
 def _needs_own_layers(box: BoxSpace) -> bool:
     """Whether a leaf cannot be concatenated with others as flat numbers, or cannot be taken at all."""
-    if _fault(box) or _is_picture(box) or is_text(box):
-        return True
-    return _scale(box) is not None and not _is_category(box)
+    return bool(_fault(box) or _is_picture(box) or is_text(box) or _scaling(box))
 
 
 def _of_a_box(box: BoxSpace, path: str) -> list[dict[str, Any]]:
@@ -213,14 +209,12 @@ def _of_a_box(box: BoxSpace, path: str) -> list[dict[str, Any]]:
         return [_WORDS]
     if _is_category(box):
         return [_FLATTEN]  # one-hot
-    scale = _scale(box)
-    numbers: list[Any] = [] if isinstance(box, FloatBox) else [_AS_FLOATS]
-    if scale is not None:
-        numbers = [_BY_255 if _is_by_255(box, scale) else _BY_BOUNDS]
+    scaling = _scaling(box)
+    numbers = scaling or ([] if isinstance(box, FloatBox) else [_AS_FLOATS])
     if _is_picture(box):
         return [*numbers, *(_CONVOLUTIONS if min(box.shape[:2]) >= LARGE_PICTURE else _SMALL_CONVOLUTION)]
     flat = [] if box.rank == 1 else [_FLATTEN]
-    return [*flat, *numbers] if scale is None else [*numbers, *flat]
+    return [*numbers, *flat] if scaling else [*flat, *numbers]
 
 
 def _is_category(box: BoxSpace) -> bool:
@@ -229,13 +223,13 @@ def _is_category(box: BoxSpace) -> bool:
     return box.dtype != "uint8" or box.num_categories < 256
 
 
-def _is_by_255(box: BoxSpace, scale: Any) -> bool:
-    return isinstance(box, IntBox) and not np.any(scale[0]) and bool(np.all(scale[1] == 255.0))
-
-
-def _scale(box: BoxSpace) -> Any:
-    """`scale_of` what is scaled; bounds of other numbers, such as 0..1e6, are often loose."""
-    return scale_of(box) if box.dtype == "uint8" or _is_picture(box) else None
+def _scaling(box: BoxSpace) -> list[dict[str, Any]]:
+    """The layer that scales a leaf, if it is scaled; bounds of other numbers, such as 0..1e6, are often loose."""
+    is_scaled = (box.dtype == "uint8" or _is_picture(box)) and not _is_category(box)
+    if not is_scaled or (scale := scale_of(box)) is None:
+        return []
+    low, span = scale
+    return [_BY_255 if isinstance(box, IntBox) and not np.any(low) and np.all(span == 255.0) else _BY_BOUNDS]
 
 
 def _is_picture(box: BoxSpace) -> bool:

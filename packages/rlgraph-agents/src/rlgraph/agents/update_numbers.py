@@ -10,17 +10,13 @@ class UpdateNumbers:
 
     def __init__(self) -> None:
         #: Name -> the sum, and the number of updates that returned it.
-        self._sums: dict[str, list[float]] = {}
+        self._sums: dict[str, tuple[float, int]] = {}
 
     def add(self, numbers: Mapping[str, float]) -> None:
         """Take in what an update returned."""
-        sums = self._sums
         for name, number in numbers.items():
-            if (found := sums.get(name)) is None:
-                sums[name] = [number, 1]
-            else:
-                found[0] += number
-                found[1] += 1
+            total, count = self._sums.get(name, (0.0, 0))
+            self._sums[name] = (total + number, count + 1)
 
     def take(self) -> dict[str, float]:
         """The means since the last call, by name."""
@@ -28,10 +24,10 @@ class UpdateNumbers:
         self._sums = {}
         return means
 
-    def get_state(self) -> dict[str, list[float]]:
-        """Copies of the sums; JSON-able."""
-        return {name: list(found) for name, found in self._sums.items()}
+    def get_state(self) -> dict[str, tuple[float, int]]:
+        """A copy of the sums; JSON-able."""
+        return dict(self._sums)
 
     def set_state(self, state: Mapping[str, Sequence[float]]) -> None:
         """Continue from what `get_state` gave."""
-        self._sums = {name: [total, int(count)] for name, (total, count) in state.items()}
+        self._sums = {name: (total, int(count)) for name, (total, count) in state.items()}

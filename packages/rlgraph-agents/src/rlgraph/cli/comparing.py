@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
@@ -89,24 +89,17 @@ def compare(
 
 def _report(comparison: Comparison) -> RenderableType:
     """A table, without mean and extremes if it is too wide; else lines, in which no number is broken."""
-    tables = (_table(comparison, names) for names in (EXTREMES, ()))
-    return next((table for table in tables if _width(table) <= output.width), None) or _lines(comparison)
+    boundless, title = Terminal(width=10_000), f"{comparison.metric} at the last common step"
+    for extremes in (EXTREMES, ()):
+        table = _table(comparison, extremes, title)
+        if boundless.measure(table).maximum <= output.width:
+            return table
+    return "\n".join([title, *_lines(comparison)])
 
 
-def _width(table: Table) -> int:
-    console = Terminal(width=10_000)
-    return console.measure(table).maximum
-
-
-def _keys(comparison: Comparison) -> list[str]:
-    return [key for key in comparison.groups[0].key if any(group.key[key] for group in comparison.groups)]
-
-
-def _table(comparison: Comparison, extremes: Sequence[str]) -> Table:
-    keys = _keys(comparison)
-    table = Table(
-        box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True, title=_title(comparison), title_justify="left"
-    )
+def _table(comparison: Comparison, extremes: Sequence[str], title: str) -> Table:
+    keys = [key for key in comparison.groups[0].key if any(group.key[key] for group in comparison.groups)]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True, title=title, title_justify="left")
     for key in keys:
         table.add_column(TITLES.get(key, key), no_wrap=True)
     for name in ("runs", "steps", "IQM", "95 % interval", *extremes):
@@ -124,23 +117,14 @@ def _table(comparison: Comparison, extremes: Sequence[str]) -> Table:
     return table
 
 
-def _lines(comparison: Comparison) -> str:
+def _lines(comparison: Comparison) -> Iterator[str]:
     """Three lines per group: its name and its numbers."""
-    lines = [_title(comparison)]
     for group, row in zip(comparison.groups, comparison.rows(), strict=True):
         number, runs = _number(row), f"{row['runs']} run" + "s" * (row["runs"] > 1)
         extremes = ", ".join(f"{name} {number(row[name])}" for name in EXTREMES)
-        lines += [
-            "",
-            group.name,
-            f"  IQM {number(row['iqm'])}, 95 % interval: {_interval(row)}",
-            f"  {runs}, {row['steps']:,} steps, {extremes}",
-        ]
-    return "\n".join(lines)
-
-
-def _title(comparison: Comparison) -> str:
-    return f"{comparison.metric} at the last common step"
+        yield from ("", group.name)
+        yield f"  IQM {number(row['iqm'])}, 95 % interval: {_interval(row)}"
+        yield f"  {runs}, {row['steps']:,} steps, {extremes}"
 
 
 def _interval(row: dict[str, Any]) -> str:

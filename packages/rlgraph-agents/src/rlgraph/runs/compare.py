@@ -55,8 +55,8 @@ class Group:
         return ", ".join(filter(None, self.key.values())) or "all runs"
 
     def __repr__(self) -> str:
-        steps, iqm = int(self.steps[-1]), float(self.curve[-1])
-        return short_repr(self, name=self.name, runs=len(self.runs), steps=steps, iqm=iqm)
+        last = {"steps": int(self.steps[-1]), "iqm": float(self.curve[-1])}
+        return short_repr(self, "name", runs=len(self.runs), **last)
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,7 @@ class Comparison:
     cautions: tuple[str, ...]
 
     def __repr__(self) -> str:
-        cautions = len(self.cautions)
-        return short_repr(self, metric=self.metric, groups=len(self.groups), cautions=cautions)
+        return short_repr(self, "metric", groups=len(self.groups), cautions=len(self.cautions))
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per group: key, number of runs, steps, interquartile mean, interval, mean, extremes."""

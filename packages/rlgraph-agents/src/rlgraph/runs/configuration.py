@@ -117,20 +117,18 @@ def _for_its_agent(fault: Fault, document: Mapping[str, Any]) -> Fault:
         return fault
     with suppress(SpecError, PluginError):
         options = parameters_of(Agent._lookup(agent.get("type"), "agent")).named
-        text = fault.text
         depends = not isinstance(IN_AN_AGENT[key], str) or "'" in IN_AN_AGENT[key]  # on the agent
+        parts = _number_of_parts(key, (agent if place else document)[key], document, options)
         if not place and depends and key not in options:
             hint = offer(key, options, IN_AN_AGENT).replace("It is '", "It is 'agent.")
-            text = f"there is no such key. {hint}"
-        size = (agent if place else document)[key]
-        return Fault(f"{text}{_number_of_parts(key, size, document)}", fault.path)
+            return Fault(f"there is no such key. {hint}{parts}", fault.path)
+        return Fault(f"{fault.text}{parts}", fault.path)
     return fault
 
 
-def _number_of_parts(key: str, size: Any, document: Mapping[str, Any]) -> str:
+def _number_of_parts(key: str, size: Any, document: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """A sentence with the number of minibatches of a size; empty if the document does not have all that it needs."""
     agent, worker = document["agent"], document.get("worker") or {}
-    options = parameters_of(Agent._lookup(agent.get("type"), "agent")).named
     if key not in MINIBATCH_SIZES or "num_minibatches" not in options or document.get("executor_spec"):
         return ""
     rollout = agent.get("rollout_length", options["rollout_length"].default)
@@ -256,14 +254,14 @@ def _from_the_top(document: Mapping[str, Any], path: str, value: Any) -> list[st
         return parts
     agent = document.get("agent", {})
     target = Agent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
-    keys = parameters_of(target).named.keys() - HANDED
+    options = parameters_of(target).named
+    keys = options.keys() - HANDED
     if parts[0] in keys:
         return ["agent", *parts]
     names = {**RunSpec.other_names, **getattr(target, "other_names", {}), **OUTSIDE_AN_AGENT}
     hint = offer(parts[0], [*RunSpec.model_fields, *keys], names)
-    raise SpecError(
-        f"there is no {parts[0]!r}. {hint}{_number_of_parts(parts[0], value, document)}", path=path
-    )
+    number = _number_of_parts(parts[0], value, document, options)
+    raise SpecError(f"there is no {parts[0]!r}. {hint}{number}", path=path)
 
 
 def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:

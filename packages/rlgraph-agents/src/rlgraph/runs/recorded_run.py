@@ -50,7 +50,7 @@ class RecordedRun:
     metrics: Mapping[str, tuple[np.ndarray, np.ndarray]]
 
     def __repr__(self) -> str:
-        return short_repr(self, folder=self.folder, steps=self.steps, finished=self.finished)
+        return short_repr(self, "folder", "steps", "finished")
 
 
 def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:

@@ -59,11 +59,8 @@ class RunSummary:
     earlier_run: Path | None = None
 
     def __repr__(self) -> str:
-        final = None if self.evaluation is None else self.evaluation.mean
-        done = self.training
-        return short_repr(
-            self, folder=self.folder, timesteps=done.timesteps, updates=done.updates, evaluation=final
-        )
+        done, final = self.training, None if self.evaluation is None else self.evaluation.mean
+        return short_repr(self, "folder", timesteps=done.timesteps, updates=done.updates, evaluation=final)
 
 
 @interruptible()

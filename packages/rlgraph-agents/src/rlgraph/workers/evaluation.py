@@ -58,8 +58,7 @@ class Evaluation:
         return float(np.std(self.returns))
 
     def __repr__(self) -> str:
-        episodes = len(self.returns)
-        return short_repr(self, mean=self.mean, std=self.std, episodes=episodes, timesteps=self.timesteps)
+        return short_repr(self, "mean", "std", episodes=len(self.returns), timesteps=self.timesteps)
 
 
 def evaluate(

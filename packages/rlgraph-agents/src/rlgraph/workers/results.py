@@ -94,15 +94,8 @@ class TrainingResult(Mapping[str, float]):
         return len(self.statistics)
 
     def __repr__(self) -> str:
-        return short_repr(
-            self,
-            timesteps=self.timesteps,
-            episodes=self.episodes,
-            updates=self.updates,
-            mean_return=self.mean_return,
-            seconds=self.seconds,
-            **({"interrupted": True} if self.interrupted else {}),
-        )
+        shown = ("timesteps", "episodes", "updates", "mean_return", "seconds")
+        return short_repr(self, *shown, interrupted=self.interrupted or None)
 
 
 def _mean(values: tuple[float, ...]) -> float:

@@ -9,10 +9,10 @@ from typing import Any
 LINE, TEXT = 110, 40
 
 
-def short_repr(result: object, **shown: Any) -> str:
+def short_repr(result: object, *attributes: str, **others: Any) -> str:
     """``Class(name=value, ...)`` in at most `LINE` columns: rounded numbers, the ends of long texts, no NaN."""
     parts = []
-    for name, value in shown.items():
+    for name, value in {**{name: getattr(result, name) for name in attributes}, **others}.items():
         if isinstance(value, float):
             value = f"{value:.5g}" if isfinite(value) else None
         elif not isinstance(value, int):

@@ -73,9 +73,7 @@ class SeedResult(Spec):
 
     def __repr__(self) -> str:
         mean = None if self.last is None else self.last.mean
-        return short_repr(
-            self, name=self.name, backend=self.backend, seed=self.seed, mean=mean, error=self.error
-        )
+        return short_repr(self, "name", "backend", "seed", mean=mean, error=self.error)
 
 
 def result_file(folder: Path, subject: Subject, seed: int) -> Path:

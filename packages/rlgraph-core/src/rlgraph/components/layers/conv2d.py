@@ -63,13 +63,17 @@ class Conv2D(Component):
         check_fits(input_spaces["inputs"], self.kernel_size, self.padding)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        channels = input_spaces["inputs"].shape[2]
-        shape = (*self.kernel_size, channels, self.filters)
-        self.weights = self.get_variable("weights", FloatBox(shape=shape), initializer=self.weights_spec)
+        channels = self.channels_of(input_spaces["inputs"].shape[2])
+        shape = FloatBox(shape=(*self.kernel_size, *channels))
+        self.weights = self.get_variable("weights", shape, initializer=self.weights_spec)
         self.biases = None
         if self.biases_spec is not False:
             space = FloatBox(shape=(self.filters,))
             self.biases = self.get_variable("biases", space, initializer=self.biases_spec)
+
+    def channels_of(self, inputs: int) -> tuple[int, int]:
+        """The last two axes of the weights, for this number of input channels."""
+        return inputs, self.filters
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Literal
 
-from rlgraph.components.common.argument_checks import check_whole
-from rlgraph.components.layers.activations import apply_activation, check_activation
+from rlgraph.components.layers.activations import apply_activation
+from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.components.layers.leading_axes import over_images
-from rlgraph.components.layers.windows import check_padding, check_pair
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core import graph_fn
 from rlgraph.core.specs.spec_types import InitializerSpec
-from rlgraph.spaces import FloatBox, Space
+from rlgraph.spaces import Space
 
 
-class Conv2DTranspose(Component):
+class Conv2DTranspose(Conv2D):
     """Transposed convolution: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
 
     The gradient of a `Conv2D` with the same window by its images: it enlarges images where `Conv2D` shrinks them
@@ -37,8 +35,6 @@ class Conv2DTranspose(Component):
         SpaceError: the input is not a batch of floats [H, W, C].
     """
 
-    other_names = MappingProxyType({"kernel_spec": "weights_spec"})
-
     def __init__(
         self,
         filters: int,
@@ -51,30 +47,14 @@ class Conv2DTranspose(Component):
         scope: str = "conv2d-transpose",
         **kwargs: Any,
     ):
-        self.filters = check_whole(filters, f"{scope}.filters", least=1)
-        self.kernel_size = check_pair(kernel_size, f"{scope}.kernel_size")
-        self.strides = check_pair(strides, f"{scope}.strides")
-        self.padding = check_padding(padding, f"{scope}.padding")
-        self.activation = check_activation(activation, f"{scope}.activation")
-        self.weights_spec = weights_spec
-        self.biases_spec = biases_spec
-        super().__init__(scope=scope, **kwargs)
+        options = (filters, kernel_size, strides, padding, activation, weights_spec, biases_spec)
+        super().__init__(*options, scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_inputs(input_spaces["inputs"], rank=3)
 
-    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        shape = (*self.kernel_size, self.filters, input_spaces["inputs"].shape[2])
-        self.weights = self.get_variable("weights", FloatBox(shape=shape), initializer=self.weights_spec)
-        self.biases = None
-        if self.biases_spec is not False:
-            space = FloatBox(shape=(self.filters,))
-            self.biases = self.get_variable("biases", space, initializer=self.biases_spec)
-
-    @rlgraph_api
-    def call(self, inputs: Any) -> Any:
-        """``inputs [B, H, W, C] -> [B, H', W', filters]``; a time rank stays."""
-        return self._call(inputs)
+    def channels_of(self, inputs: int) -> tuple[int, int]:
+        return self.filters, inputs
 
     @graph_fn
     def _call(self, ops: Any, inputs: Any) -> Any:
