@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.nothing import Nothing
@@ -229,8 +231,11 @@ class AgentGraph(Component):
         mask = ops.astype(mask, "bool")
         if self.masked is None or (columns := self.masked.flat.get(path)) is None:
             return mask
-        illegal = [(0, 0)] * (len(mask.shape) - 1) + [(0, 1)]  # a column for actions that do not exist
-        return ops.take(ops.pad(mask, illegal, False), columns, axis=-1)
+        sizes = np.sum(columns < mask.shape[-1], axis=-1).ravel().tolist()
+        parts = zip(ops.split(mask, sizes, axis=-1), sizes, strict=True)
+        before, widest = [(0, 0)] * (len(mask.shape) - 1), columns.shape[-1]
+        padded = [ops.pad(part, [*before, (0, widest - size)], False) for part, size in parts]
+        return ops.reshape(ops.concat(padded, axis=-1), (*ops.shape(mask)[:-1], *columns.shape))
 
     @rlgraph_api
     def act(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:

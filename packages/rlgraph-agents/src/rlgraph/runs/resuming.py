@@ -100,13 +100,12 @@ def _resume(
             "fork again"
         )
     agent = agent_of(wanted, config, found)
-    if found is None:  # it ended before its first checkpoint
-        with Run(folder, wanted, agent, callbacks) as run_again:
-            return run_again.follow() if run_again.is_of_another_learner else run_again.execute()
-    path, state = found
-    agent.load_model(path)
-    departures = [*state.departures, *departures_from(state, config.get("versions") or {}, wanted, run)]
-    with Run(folder, wanted, agent, callbacks, state.model_copy(update={"departures": departures})) as rest:
+    state = None  # if it ended before its first checkpoint
+    if found is not None:
+        agent.load_model(found[0])
+        others = departures_from(found[1], config.get("versions") or {}, wanted, run)
+        state = found[1].model_copy(update={"departures": [*found[1].departures, *others]})
+    with Run(folder, wanted, agent, callbacks, state) as rest:
         return rest.follow() if rest.is_of_another_learner else rest.execute()
 
 

@@ -153,9 +153,11 @@ def draw(
     inside = [s for s in whole.shown if alone is None or f"{s}/".startswith(f"{alone}/")]
     levels = max(1, *(len(whole.ancestors(s)) - 1 - above for s in inside))
     # Deeper drawings are larger: the last one that is legible on a page.
-    drawing = _drawing(replace(whole, depth=above + (depth or 1)), inside, levels, depth is None)
-    for deeper in range(2, levels + 1 if depth is None else 2):
-        larger = _drawing(replace(whole, depth=above + deeper), inside, levels, on_a_page=True)
+    depths = range(1, levels + 1) if depth is None else [depth]
+    views = (replace(whole, depth=above + each) for each in depths)
+    drawings = (_drawing(view, inside, levels, depth is None) for view in views)
+    drawing = next(drawings)
+    for larger in drawings:
         if larger.page_scale < LEGIBLE:
             break
         drawing = larger
@@ -164,12 +166,12 @@ def draw(
 
 def _drawing(view: View, inside: Sequence[str], levels: int, on_a_page: bool) -> Drawing:
     scene = extract(view)
-    hidden = {
-        scope: sum(other.startswith(f"{scope}/") for other in inside)
+    folded = {
+        scope: number
         for scope in inside
         if scope in view.shown and scope not in view.opened
+        if (number := sum(other.startswith(f"{scope}/") for other in inside))
     }
-    folded = {scope: number for scope, number in hidden.items() if number}
     return Drawing(scene if view.scope is None else cut(scene, view, view.scope), folded, levels, on_a_page)
 
 

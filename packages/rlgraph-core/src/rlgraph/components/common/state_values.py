@@ -51,33 +51,24 @@ class StateValues(Observing, TimeFolding):
                 parts of it are not used.
         """
         calm = evaluating(self, observations)
-        if not is_recurrent(self.network):
+        if is_recurrent(self.network):
+            given = Observations.of(observations, self.scope_path)
+            # All passes are given states, since the build creates the network from the first one.
+            states = self._zeros(given.states) if given.internal_states is None else given.internal_states
+            begun = given.bundle(internal_states=states)
+            calm = begun if calm is observations else given.bundle(internal_states=states, training=None)
+            trained, evaluated = self._valued_twice(begun, calm, True)
+            reached = Observations.of(next_observations, self.scope_path).states
+            before = {key: self._fold_time(s) for key, s in evaluated["internal_states"].items()}
+            one_step = {"states": self._fold_time(reached), "internal_states": before}
+            following = self._unfold_time(self._valued(self.features_of(one_step))["state_values"], reached)
+        else:
             trained, evaluated = self._valued_twice(observations, calm, None)
             following = self._valued(self.features_of(next_observations))["state_values"]
-            return {
-                "state_values": trained["state_values"],
-                "evaluated_state_values": evaluated["state_values"],
-                "next_state_values": following,
-            }
-        given = Observations.of(observations, self.scope_path)
-        # All passes are given states, since the build creates the network from the first one.
-        states = self._zeros(given.states) if given.internal_states is None else given.internal_states
-        training = Observations.of(calm, self.scope_path).training
-        begun, calm = (
-            given.bundle(internal_states=states),
-            given.bundle(internal_states=states, training=training),
-        )
-        trained, before = self._valued_twice(begun, begun if training is given.training else calm, True)
-        reached = Observations.of(next_observations, self.scope_path).states
-        one_step = {
-            "states": self._fold_time(reached),
-            "internal_states": {key: self._fold_time(s) for key, s in before["internal_states"].items()},
-        }
-        after = self._valued(self.features_of(one_step))["state_values"]
         return {
             "state_values": trained["state_values"],
-            "evaluated_state_values": before["state_values"],
-            "next_state_values": self._unfold_time(after, reached),
+            "evaluated_state_values": evaluated["state_values"],
+            "next_state_values": following,
         }
 
     def _valued_twice(self, observations: Any, calm: Any, every_step: bool | None) -> tuple[Any, Any]:
