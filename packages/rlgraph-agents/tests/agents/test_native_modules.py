@@ -136,7 +136,9 @@ def test_the_messages_show_the_way(tmp_path):
     """A module that is an object: what is stored cannot say how to make it."""
     dqn = agent()
     way = r'give a class by its import path, \{"type": "my_module.MyLayer"\}.*subclass of ModuleComponent'
-    what = r"folder: network_spec\[0\] is a ModuleComponent, and the agent has no JSON form"
+    what = (
+        r"folder: the agent \(network_spec\[0\]: .* JSON can hold, given a ModuleComponent\) has no JSON form"
+    )
     with pytest.raises(SpecError, match=f"{what}.*{way}.*leave out folder="):
         dqn.learn(8, env="CartPole-v1", folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -13,7 +13,7 @@ from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec
 from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import Fault
-from rlgraph.core.specs.documents import is_json, is_spec_file, read_spec_file
+from rlgraph.core.specs.documents import check_limits, is_json, is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
 from rlgraph.environments.factory import environment_spaces
@@ -191,19 +191,11 @@ def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | No
 
 def first_object(kind: type, arguments: Mapping[str, Any]) -> str:
     """Which argument has no JSON form, for a message; arguments as of `stored_spec`."""
-
-    def found(value: Any, path: str) -> str:
-        if isinstance(value, Mapping):
-            inner = {f"{path}.{key}": item for key, item in value.items()}
-        elif isinstance(value, list | tuple):
-            inner = {f"{path}[{i}]": item for i, item in enumerate(value)}
-        else:
-            is_class = isinstance(value, type)
-            return f"{path} is {'the class' if is_class else 'a'} {(value if is_class else type(value)).__name__}"
-        return next((found(item, where) for where, item in inner.items() if not is_json(item)), path)
-
-    spec = _as_data(kind, arguments)
-    return next(found(value, name) for name, value in spec.items() if not is_json(value))
+    try:
+        check_limits(_as_data(kind, arguments), "")
+    except SpecError as error:
+        return str(error)
+    return "a number that is not finite, or of NumPy"
 
 
 def _as_data(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any]:

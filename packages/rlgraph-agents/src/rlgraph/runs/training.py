@@ -114,7 +114,7 @@ def record(
     if spec is None or not is_json(environment):
         what, way = f"the environment {environment!r}", "give names and mappings instead of objects"
         if spec is None:
-            what = f"{first_object(type(agent), agent._arguments)}, and the agent"
+            what = f"the agent ({first_object(type(agent), agent._arguments)})"
             way = f"{way} ({BY_PATH})"
         raise SpecError(
             f"{what} has no JSON form, which the run's document needs: {way}, or leave out folder=",

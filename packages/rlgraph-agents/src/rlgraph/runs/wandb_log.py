@@ -43,18 +43,8 @@ class WandbLog:
     def __init__(self, spec: WandbSpec, folder: Path, identity: str, config: Mapping[str, Any]):
         wandb = _wandb()
         try:
-            self._run = wandb.init(
-                project=spec.project,
-                entity=spec.entity,
-                name=spec.name or folder.name,
-                group=spec.group,
-                tags=spec.tags,
-                mode=spec.mode,
-                dir=str(folder),
-                id=identity,
-                resume="allow",
-                config=dict(config),
-            )
+            options = {**spec.model_dump(), "name": spec.name or folder.name, "config": dict(config)}
+            self._run = wandb.init(**options, dir=str(folder), id=identity, resume="allow")
         except Exception as error:  # of many kinds: no login, no connection, a wrong entity
             raise SpecError(
                 f"Weights & Biases did not start ({error}): log in with 'wandb login', or give mode: offline",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox, Space
+from rlgraph.spaces import BoxSpace, FloatBox, Space
 
 
 class ActionScaling(Component):
@@ -90,22 +90,21 @@ def middle_and_half(box: FloatBox) -> tuple[NDArray[np.float64], NDArray[np.floa
 
 def scaled_space(space: Space) -> Space:
     """The Space of the actions that `ActionScaling` makes of those of `space`, one action."""
-    return space.map(lambda _, box: _scaled_box(box) if isinstance(box, FloatBox) else box)
+
+    def scaled(_: str, box: BoxSpace) -> BoxSpace:
+        if not isinstance(box, FloatBox):
+            return box
+        middle, half = middle_and_half(box)
+        low, high = (None if bound is None else (bound - middle) / half for bound in (box.low, box.high))
+        return FloatBox(low, high, shape=box.shape, dtype=box.dtype)
+
+    return space.map(scaled)
 
 
 def log_half_ranges(space: Space) -> float:
     """The sum of the logarithms of the halves: what scaling adds to the log-density of an action."""
     floats = [box for box in space.flatten().values() if isinstance(box, FloatBox)]
     return float(sum(np.log(middle_and_half(box)[1]).sum() for box in floats))
-
-
-def _scaled_box(box: FloatBox) -> FloatBox:
-    middle, half = middle_and_half(box)
-    low, high = (
-        None if bound is None else (np.asarray(bound, np.float64) - middle) / half
-        for bound in (box.low, box.high)
-    )
-    return FloatBox(low, high, shape=box.shape, dtype=box.dtype)
 
 
 def _value(ops: Any, constant: Any) -> Any:

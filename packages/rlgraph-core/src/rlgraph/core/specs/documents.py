@@ -231,7 +231,8 @@ def _scalar(value: Any, where: str, is_json: bool) -> Any:
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
         raise SpecError("expected an integer of at most 64 bits, given a larger one", path=where)
     if is_json and not isinstance(value, str | int | float | bool | None):
-        raise SpecError(f"expected a value that JSON can hold, given a {type(value).__name__}", path=where)
+        given = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+        raise SpecError(f"expected a value that JSON can hold, given {given}", path=where)
     return value
 
 
