@@ -59,8 +59,10 @@ class StateValues(Observing, TimeFolding):
             calm = begun if calm is observations else given.bundle(internal_states=states, training=None)
             trained, evaluated = self._valued_twice(begun, calm, True)
             reached = Observations.of(next_observations, self.scope_path).states
-            before = {key: self._fold_time(s) for key, s in evaluated["internal_states"].items()}
-            one_step = {"states": self._fold_time(reached), "internal_states": before}
+            one_step = {
+                "states": self._fold_time(reached),
+                "internal_states": {k: self._fold_time(s) for k, s in evaluated["internal_states"].items()},
+            }
             following = self._unfold_time(self._valued(self.features_of(one_step))["state_values"], reached)
         else:
             trained, evaluated = self._valued_twice(observations, calm, None)
