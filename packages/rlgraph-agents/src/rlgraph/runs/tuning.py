@@ -144,20 +144,16 @@ def _watched(document: Mapping[str, Any], steps: int) -> dict[str, Any]:
     return {**document, "evaluation": {**document.get("evaluation", {}), **watched}}
 
 
+@dataclass
 class _Search:
-    def __init__(
-        self,
-        folder: Path,
-        document: dict[str, Any],
-        trained: dict[str, Any],
-        space: SearchSpace,
-        seeds: int,
-        callbacks: Sequence[Callback],
-    ):
-        #: The document, and as trials train it.
-        self.document, self.trained = document, trained
-        self.folder, self.space = folder, space
-        self.seeds, self.callbacks, self.interrupted = seeds, callbacks, False
+    folder: Path
+    #: The document, and as trials train it.
+    document: dict[str, Any]
+    trained: dict[str, Any]
+    space: SearchSpace
+    seeds: int
+    callbacks: Sequence[Callback]
+    interrupted: bool = False
 
     def open(self, optuna: Any) -> optuna.Study:
         """The study in the folder, whose lock the caller holds; trials that were cut off by a crash have failed.
