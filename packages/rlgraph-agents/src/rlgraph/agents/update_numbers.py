@@ -24,9 +24,9 @@ class UpdateNumbers:
         self._sums = {}
         return means
 
-    def get_state(self) -> dict[str, tuple[float, int]]:
-        """A copy of the sums; JSON-able."""
-        return dict(self._sums)
+    def get_state(self) -> dict[str, list[float]]:
+        """Copies of the sums; JSON-able."""
+        return {name: list(found) for name, found in self._sums.items()}
 
     def set_state(self, state: Mapping[str, Sequence[float]]) -> None:
         """Continue from what `get_state` gave."""
