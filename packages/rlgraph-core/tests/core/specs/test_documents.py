@@ -162,7 +162,9 @@ def test_yaml_is_read_as_it_was_written(content):
 
 def test_content_that_json_cannot_hold():
     check_limits({"a": (1, 2), "b": np.float32(0.5)}, "doc")
-    with pytest.raises(SpecError, match=r"doc\.a\[0\]\.b: expected a value that JSON can hold, given a type"):
+    with pytest.raises(
+        SpecError, match=r"doc\.a\[0\]\.b: expected a value that JSON can hold, given the class dict"
+    ):
         check_limits({"a": ({"b": dict},)}, "doc")
 
 
