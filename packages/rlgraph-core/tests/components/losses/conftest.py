@@ -1,10 +1,10 @@
-"""The derivative of a loss by one of its arguments."""
+"""Derivatives of losses by their arguments."""
 
 import numpy as np
 import pytest
 
 from rlgraph.core import BuildError, Component, GraphExecutor, gradients, graph_fn
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing.conformance.probes import wiring
 
 
@@ -53,3 +53,18 @@ def derivative():
             return np.zeros(shape)
 
     return get
+
+
+@pytest.fixture
+def padding_has_no_derivatives(derivative, trainer):
+    """``check(make, spaces, arguments, *names)``: of two sequences ``[2, 2]`` the first one has one step."""
+
+    def check(make, spaces, arguments, *names):
+        spaces = {**spaces, "sequence_length": IntBox(add_batch_rank=True)}
+        for name in names:
+            found = derivative(make(), spaces, {**arguments, "sequence_length": [1, 2]}, name, trainer)
+            assert np.isfinite(found).all()
+            assert not found[1, 0].any()
+            assert found[0, 0].any()
+
+    return check

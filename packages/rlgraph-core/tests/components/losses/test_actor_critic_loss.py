@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import ActorCriticLoss
-from rlgraph.core import AssemblyError, SpecError
-from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
+from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
 FLOATS = FloatBox(add_batch_rank=True)
@@ -107,29 +106,7 @@ def test_gradients(derivative, trainer):
     np.testing.assert_allclose(by_entropy, [-0.005, -0.005], rtol=1e-5)
 
 
-def test_mistakes():
-    with pytest.raises(SpecError, match="actor-critic-loss.weight_vf: expected a number >= 0"):
-        ActorCriticLoss(weight_vf=-1)
-    spaces = {name: space for name, space in SPACES.items() if name != "entropy"}
-    with pytest.raises(AssemblyError, match="pass the argument entropy, or set weight_entropy to 0"):
-        ComponentTest(ActorCriticLoss(), spaces, backend="numpy")
-
-
-def test_log_probabilities_of_items_beside_steps():
-    time = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
-    for name in ("log_probs", "entropy"):
-        with pytest.raises(SpaceError, match=f"{name}: expected the ranks of state_values"):
-            spaces = {**dict.fromkeys(SPACES, time), name: FLOATS}
-            ComponentTest(ActorCriticLoss(), spaces, backend="numpy")
-
-
-def test_padding_has_no_derivatives(derivative, trainer):
-    time = FloatBox(add_batch_rank=True, add_time_rank=2, time_major=True)
-    spaces = {**dict.fromkeys(SPACES, time), "sequence_length": IntBox(add_batch_rank=True)}
+def test_padding(padding_has_no_derivatives):
+    spaces = dict.fromkeys(SPACES, FloatBox(add_batch_rank=True, add_time_rank=2, time_major=True))
     batch = {name: np.array([[0.1, 0.3], [np.nan, 0.2]], "float32") for name in SPACES}
-    batch["sequence_length"] = [1, 2]
-    for name in ("log_probs", "state_values", "entropy"):
-        found = derivative(ActorCriticLoss(), spaces, batch, name, trainer)
-        assert np.isfinite(found).all()
-        assert found[1, 0] == 0.0
-        assert found[0, 0] != 0.0
+    padding_has_no_derivatives(ActorCriticLoss, spaces, batch, "log_probs", "state_values", "entropy")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import CategoricalDQNLoss, DQNLoss, QuantileDQNLoss
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
 FLOATS = FloatBox(add_batch_rank=True)
@@ -171,42 +170,6 @@ def test_only_the_action_taken_learns(kind, derivative, trainer):
     moved = np.abs(by_values).sum(axis=-1) > 0.0
     np.testing.assert_array_equal(moved, np.arange(3) == np.array(given["actions"])[:, None])
     assert not derivative(kind(), spaces(ATOMS), given, "q_next_target", trainer).any()
-
-
-@pytest.mark.parametrize(
-    ("kind", "shape", "least"),
-    [(CategoricalDQNLoss, (3,), 2), (CategoricalDQNLoss, (3, 1), 2), (QuantileDQNLoss, (3,), 1)],
-)
-def test_values_that_are_no_distributions(kind, shape, least):
-    values = FloatBox(shape=shape, add_batch_rank=True)
-    given = {**spaces(ATOMS), **dict.fromkeys(("q_values", "q_next", "q_next_target"), values)}
-    with pytest.raises(SpaceError, match=rf"q_values: expected .*\[B, A, N\], N at least {least}"):
-        ComponentTest(kind(), given, backend="numpy")
-
-
-def test_wrong_options():
-    with pytest.raises(
-        SpecError, match="categorical-dqn-loss.high: expected a number above low, 1.0, given 0"
-    ):
-        CategoricalDQNLoss(1.0, 0)
-    with pytest.raises(SpecError, match="quantile-dqn-loss.huber_delta: expected a number >= 0"):
-        QuantileDQNLoss(-1.0)
-    with pytest.raises(SpecError, match=r"quantile-dqn-loss.discount: expected a number in \[0, 1\]"):
-        QuantileDQNLoss(discount=2)
-
-
-@pytest.mark.parametrize("kind", [QuantileDQNLoss, CategoricalDQNLoss])
-@pytest.mark.parametrize("name", ["q_next", "q_next_target"])
-def test_other_numbers_of_atoms(kind, name):
-    values = FloatBox(shape=(3, 7), add_batch_rank=True)
-    with pytest.raises(SpaceError, match=f"{name}: expected the shape of q_values"):
-        ComponentTest(kind(), {**spaces(5), name: values}, backend="numpy")
-
-
-def test_actions_that_do_not_fit():
-    actions = IntBox(3, shape=(2,), add_batch_rank=True)
-    with pytest.raises(SpaceError, match="actions: .*without the last two axes, of actions and atoms"):
-        ComponentTest(QuantileDQNLoss(), {**spaces(5), "actions": actions}, backend="numpy")
 
 
 def test_the_next_actions_may_be_given(backend):

@@ -1,9 +1,7 @@
 import numpy as np
-import pytest
 
 from rlgraph.components import DQFDLoss
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
 FLOATS, VALUES = FloatBox(add_batch_rank=True), FloatBox(shape=(2,), add_batch_rank=True)
@@ -121,31 +119,3 @@ def test_gradients(derivative, trainer):
     with_margin = derivative(DQFDLoss(0.8, discount=0.5), SPACES, BATCH, "q_values", trainer)
     without = derivative(DQFDLoss(0.0, discount=0.5), SPACES, BATCH, "q_values", trainer)
     np.testing.assert_allclose(3.0 * (with_margin - without), [[0, 0], [-1, 1], [0, 0]], atol=1e-5)
-
-
-def test_wrong_options():
-    with pytest.raises(SpecError, match="dqfd-loss.expert_margin: expected a number >= 0, given -1"):
-        DQFDLoss(-1)
-    with pytest.raises(SpecError, match="dqfd-loss.td_aggregation: unknown"):
-        DQFDLoss(td_aggregation="mean")
-
-
-@pytest.mark.parametrize(
-    ("name", "space", "message"),
-    [
-        (
-            "expert_margins",
-            FloatBox(shape=(1,), add_batch_rank=True),
-            "expert_margins: expected one number per item",
-        ),
-        (
-            "apply_demo_loss",
-            BoolBox(shape=(1,), add_batch_rank=True),
-            "apply_demo_loss: expected one number per item",
-        ),
-        ("apply_demo_loss", FLOATS, "apply_demo_loss: expected a BoolBox"),
-    ],
-)
-def test_wrong_spaces(name, space, message):
-    with pytest.raises(SpaceError, match=message):
-        ComponentTest(DQFDLoss(), {**SPACES, name: space}, backend="numpy")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import DQNLoss
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
 
@@ -104,12 +103,6 @@ def test_the_default_is_double_and_squared():
     assert (loss.discount, loss.double_q, loss.huber_loss) == (0.99, True, False)
 
 
-@pytest.mark.parametrize("discount", [-0.1, 1.1])
-def test_wrong_discount(discount):
-    with pytest.raises(SpecError, match=r"loss.discount: expected a number in \[0, 1\]"):
-        DQNLoss(discount)
-
-
 def test_infinite_values_of_the_next_state_do_not_matter_at_the_end(backend):
     test = ComponentTest(DQNLoss(0.5), spaces(2), backend=backend)
     bad = [[np.inf, np.nan]]
@@ -202,72 +195,6 @@ def test_one_action_of_another_type_is_the_same(space, backend):
     rest = [[1.0, -1.0], [False, False], Q_NEXT, Q_TARGET]
     expected = plain.test(("loss", [Q, actions.astype(np.int64), *rest]))
     test.test(("loss", [Q, actions, *rest]), expected_outputs=expected)
-
-
-def test_wrong_aggregation():
-    with pytest.raises(SpecError, match="loss.td_aggregation: unknown 'mean_eror'.*mean_error"):
-        DQNLoss(td_aggregation="mean_eror")
-
-
-@pytest.mark.parametrize("double", [True, False])
-@pytest.mark.parametrize(
-    ("name", "space", "message"),
-    [
-        (
-            "q_next_target",
-            FloatBox(shape=(4,), add_batch_rank=True),
-            "q_next_target: expected the shape of q_values",
-        ),
-        ("q_next", FloatBox(shape=(4,), add_batch_rank=True), "q_next: expected the shape of q_values"),
-        ("q_next", PART_VALUES, "q_next: expected the parts of q_values"),
-        ("actions", IntBox(4, add_batch_rank=True), "actions: expected one of 3 actions"),
-        (
-            "actions",
-            IntBox(3, shape=(2,), add_batch_rank=True),
-            "actions: .*without the last axis, of actions",
-        ),
-        ("actions", IntBox(3), "actions: expected the batch rank of q_values"),
-        ("actions", IntBox(3, shape=(4,)), "actions: expected the batch rank of q_values"),
-        ("actions", FLOATS, 'actions: expected an IntBox or a BoolBox.*"convert_type", "to_dtype": "int"'),
-        (
-            "rewards",
-            FloatBox(add_batch_rank=True, add_time_rank=True),
-            "terminals: expected the ranks of rewards",
-        ),
-    ],
-)
-def test_wrong_spaces(double, name, space, message):
-    with pytest.raises(SpaceError, match=message):
-        ComponentTest(DQNLoss(double_q=double), {**spaces(3), name: space}, backend="numpy")
-
-
-def test_values_of_steps_beside_rewards_of_items():
-    time = {"add_batch_rank": True, "add_time_rank": True}
-    given = dict.fromkeys(("q_values", "q_next", "q_next_target"), FloatBox(shape=(3,), **time))
-    with pytest.raises(SpaceError, match="q_values: expected the ranks of rewards"):
-        ComponentTest(DQNLoss(), {**spaces(3), **given, "actions": IntBox(3, **time)}, backend="numpy")
-
-
-@pytest.mark.parametrize(
-    "values", [Dict(a=FloatBox(shape=(3,)), add_batch_rank=True), FloatBox(shape=(2, 3), add_batch_rank=True)]
-)
-def test_several_parts_without_an_action_space(values):
-    given = {**spaces(3), **dict.fromkeys(("q_values", "q_next", "q_next_target"), values)}
-    with pytest.raises(
-        SpaceError, match=r"q_values: expected values of one integer, \[B, A\].*pass action_space"
-    ):
-        ComponentTest(DQNLoss(), given, backend="numpy")
-
-
-def test_wrong_parts():
-    values = Dict(
-        jump=FloatBox(shape=(2,)),
-        move=Tuple(FloatBox(shape=(4,)), FloatBox(shape=(2, 2))),
-        add_batch_rank=True,
-    )
-    with pytest.raises(SpaceError, match="q_next_target/move/.*: expected the shape of q_values"):
-        given = {**PART_SPACES, "q_next_target": values}
-        ComponentTest(DQNLoss(action_space=PARTS), given, backend="numpy")
 
 
 def test_elements_with_different_numbers_of_actions(backend):

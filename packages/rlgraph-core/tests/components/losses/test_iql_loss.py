@@ -1,9 +1,7 @@
 import numpy as np
-import pytest
 
 from rlgraph.components import IQLLoss
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, FloatBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, FloatBox, Tuple
 from rlgraph.testing import ComponentTest
 
 FLOATS = FloatBox(add_batch_rank=True)
@@ -60,22 +58,3 @@ def test_gradients(derivative, trainer):
     by_value = derivative(loss(), SPACES, BATCH, "state_values", trainer, "value_loss")
     np.testing.assert_allclose(by_value, np.array([-1.6, 0.2, -480.0]) / 3, rtol=1e-5)
     assert not derivative(loss(), SPACES, BATCH, "next_state_values", trainer, "critic_loss").any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"expectile": 1.0}, r"iql-loss.expectile: expected a number in \(0, 1\)"),
-        ({"inverse_temperature": -1.0}, "iql-loss.inverse_temperature: expected a number >= 0"),
-        ({"weight_limit": 0.0}, "iql-loss.weight_limit: expected a number > 0"),
-        ({"num_q_functions": 0}, "iql-loss.num_q_functions: expected an integer in"),
-    ],
-)
-def test_mistakes(options, message):
-    with pytest.raises(SpecError, match=message):
-        IQLLoss(**options)
-
-
-def test_another_number_of_critics():
-    with pytest.raises(SpaceError, match="q_values: expected a tuple with the values of 1 critics"):
-        ComponentTest(IQLLoss(num_q_functions=1), SPACES, backend="numpy")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import ActorCriticLoss, DQNLoss, EuclidianDistanceLoss, LossFunction, PPOLoss
+from rlgraph.components import EuclidianDistanceLoss, LossFunction, PPOLoss
 from rlgraph.core import AssemblyError, BuildError, Component, graph_fn, registry, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
@@ -192,40 +192,6 @@ class Returning(LossFunction):
 def test_one_number_per_item(what, space, error, message):
     with pytest.raises(error, match=message):
         ComponentTest(Returning(what), {"losses": space, "loss_per_item": FLOATS}, backend="numpy")
-
-
-@pytest.mark.parametrize(
-    "lengths",
-    [
-        IntBox(4),
-        FLOATS,
-        IntBox(4, add_batch_rank=True, add_time_rank=True),
-        IntBox(4, shape=(2,), add_batch_rank=True),
-    ],
-)
-def test_one_length_per_sequence(lengths):
-    time = FloatBox(add_batch_rank=True, add_time_rank=True)
-    for loss, names in (
-        (ActorCriticLoss(), ("log_probs", "advantages", "entropy", "state_values")),
-        (EuclidianDistanceLoss(), ("parameters", "labels")),
-    ):
-        spaces = {**dict.fromkeys(names, time), "sequence_length": lengths}
-        with pytest.raises(SpaceError, match="sequence_length: expected .*, one length per sequence"):
-            ComponentTest(loss, spaces, backend="numpy")
-
-
-def test_rewards_with_an_axis_too_many():
-    """They would silently broadcast over all pairs of items."""
-    values = FloatBox(shape=(2,), add_batch_rank=True)
-    spaces = dict.fromkeys(("q_values", "q_next", "q_next_target"), values)
-    spaces["rewards"] = FloatBox(shape=(1,), add_batch_rank=True)
-    spaces |= {"actions": IntBox(2, add_batch_rank=True), "terminals": BOOLS}
-    with pytest.raises(SpaceError, match="loss: rewards: expected one number per item"):
-        ComponentTest(
-            DQNLoss(),
-            {**spaces, "actions": IntBox(2, add_batch_rank=True), "terminals": BOOLS},
-            backend="numpy",
-        )
 
 
 @pytest.mark.parametrize("names", [("first", "frist"), "first"])

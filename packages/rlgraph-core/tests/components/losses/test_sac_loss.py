@@ -1,9 +1,7 @@
 import numpy as np
-import pytest
 
 from rlgraph.components import SACLoss
-from rlgraph.core import AssemblyError, SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
 FLOATS = FloatBox(add_batch_rank=True)
@@ -162,63 +160,3 @@ def test_gradients_stay_with_their_part(derivative, trainer):
         ("rewards", "critic"),
     ):
         assert not derivative(loss(), *given, name, trainer, f"{part}_loss").any(), (name, part)
-
-
-@pytest.mark.parametrize(
-    ("spaces", "message"),
-    [
-        ({"q_values": FLOATS}, "q_values: expected a tuple with the values of 2 critics.*num_q_functions"),
-        (
-            {"q_values": Tuple(FloatBox(), FloatBox(shape=(1,)), add_batch_rank=True)},
-            r"q_values\[1\]: expected \[B\].*squeeze",
-        ),
-        ({"rewards": FloatBox(shape=(1,), add_batch_rank=True)}, "rewards: expected one number per item"),
-        (
-            {"alpha": FloatBox(shape=(1,), add_batch_rank=True)},
-            "alpha: expected one temperature for all items",
-        ),
-    ],
-)
-def test_wrong_spaces(spaces, message):
-    with pytest.raises(SpaceError, match=message):
-        ComponentTest(SACLoss(), {**SPACES, **spaces}, backend="numpy")
-
-
-def test_wrong_options():
-    with pytest.raises(SpecError, match="sac-loss.temperature_loss: unknown 'log'.*log_alpha"):
-        SACLoss(temperature_loss="log")
-    with pytest.raises(SpecError, match=r"sac-loss.discount: expected a number in \[0, 1\]"):
-        SACLoss(discount=1.5)
-    with pytest.raises(SpecError, match="sac-loss.target_entropy: expected a number, given 'auto'"):
-        SACLoss(target_entropy="auto")
-
-
-@pytest.mark.parametrize("number", [0, -1, 2.5, "two", True])
-def test_wrong_numbers_of_critics(number):
-    with pytest.raises(SpecError, match="sac-loss.num_q_functions: expected an integer in"):
-        SACLoss(num_q_functions=number)
-
-
-def test_log_probabilities_of_steps_beside_items():
-    steps = FloatBox(add_batch_rank=True, add_time_rank=True)
-    with pytest.raises(SpaceError, match="log_probs_sampled: expected the ranks of rewards"):
-        ComponentTest(SACLoss(), {**SPACES, "log_probs_sampled": steps}, backend="numpy")
-
-
-@pytest.mark.parametrize("log_probs", [FLOATS, Dict(a=FloatBox(shape=(3,)), add_batch_rank=True)])
-def test_categorical_actions_have_one_tensor_of_log_probabilities(log_probs):
-    both = Tuple(FloatBox(shape=(3,)), FloatBox(shape=(3,)), add_batch_rank=True)
-    spaces = {**SPACES, "actions": IntBox(3, add_batch_rank=True)}
-    spaces |= dict.fromkeys(("q_values_next_sampled", "q_values", "q_values_sampled"), both)
-    spaces |= dict.fromkeys(("log_probs_next_sampled", "log_probs_sampled"), log_probs)
-    with pytest.raises(SpaceError, match=r"log_probs_next_sampled: with discrete=True expected .*\[B, A\]"):
-        ComponentTest(SACLoss(discrete=True), spaces, backend="numpy")
-
-
-def test_discrete_critics_need_the_actions():
-    values = FloatBox(shape=(3,), add_batch_rank=True)
-    pairs = ("q_values_next_sampled", "q_values", "q_values_sampled")
-    spaces = {name: Tuple(values, values) if name in pairs else space for name, space in SPACES.items()}
-    spaces |= dict.fromkeys(("log_probs_next_sampled", "log_probs_sampled"), values)
-    with pytest.raises(AssemblyError, match="discrete=True needs the argument actions"):
-        ComponentTest(SACLoss(discrete=True), spaces, backend="numpy")

@@ -10,7 +10,7 @@ from rlgraph.components import (
     NegativeLogLikelihoodLoss,
     SupervisedLoss,
 )
-from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -207,72 +207,7 @@ def test_a_list_with_lengths(backend):
 # Mistakes.
 
 
-def test_a_distribution_and_what_it_needs():
-    with pytest.raises(
-        SpecError, match=r"distribution_spec: expected a component with an API method log_prob"
-    ):
-        NegativeLogLikelihoodLoss({"type": "clip"})
-    spaces = {"parameters": Tuple(FloatBox(), FloatBox(), add_batch_rank=True)}
-    with pytest.raises(AssemblyError, match="a distribution needs the argument labels"):
-        ComponentTest(NegativeLogLikelihoodLoss("normal"), spaces, backend="numpy")
-
-
-@pytest.mark.parametrize(
-    ("loss", "parameters", "labels", "message"),
-    [
-        (CategoricalCrossEntropyLoss, LOGITS, LOGITS, "labels: expected one of 3 classes.*sparse=False"),
-        (CategoricalCrossEntropyLoss, LOGITS, IntBox(4, add_batch_rank=True), "has 4 classes.*logits for 3"),
-        (CategoricalCrossEntropyLoss, FLOATS, CLASSES, "parameters: expected a FloatBox of logits"),
-        (
-            lambda: CategoricalCrossEntropyLoss(sparse=False),
-            LOGITS,
-            CLASSES,
-            "labels: expected probabilities of 3 classes.*sparse=True",
-        ),
-        (EuclidianDistanceLoss, LOGITS, FLOATS, r"labels: expected the shape of parameters, \(3,\)"),
-    ],
-)
-def test_wrong_spaces(loss, parameters, labels, message):
-    with pytest.raises(SpaceError, match=message):
-        ComponentTest(loss(), {"parameters": parameters, "labels": labels}, backend="numpy")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (({},), "container-loss.loss_functions_spec: expected a dict or a list"),
-        ((SPECS, {"distance": 1.0}), "container-loss.weights: expected a weight for each of"),
-        ((SPECS, {"distance": 1.0, "kind": "high"}), "container-loss.weights.kind: expected a number"),
-        ((SPECS, {"distance": math.nan, "kind": 1.0}), "container-loss.weights.distance: expected a number"),
-        (
-            ({"kind": "categorical_cross_entrpy_loss"},),
-            "loss_functions_spec.kind.*categorical_cross_entropy_loss",
-        ),
-        (({"kind": "dense"},), "loss_functions_spec.kind.type: 'dense' is a Dense, expected a LossFunction"),
-    ],
-)
-def test_wrong_containers(arguments, message):
-    with pytest.raises(SpecError, match=message):
-        ContainerLoss(*arguments)
-
-
 TIME = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
-
-
-@pytest.mark.parametrize(
-    ("loss", "parameters", "labels"),
-    [
-        (EuclidianDistanceLoss, FloatBox(**TIME), FLOATS),
-        (EuclidianDistanceLoss, FLOATS, FloatBox(**TIME)),
-        (EuclidianDistanceLoss, FloatBox(**TIME), FloatBox(add_batch_rank=True, add_time_rank=True)),
-        (CategoricalCrossEntropyLoss, FloatBox(shape=(3,), **TIME), CLASSES),
-        (lambda: CategoricalCrossEntropyLoss(sparse=False), LOGITS, FloatBox(shape=(3,), **TIME)),
-        (lambda: NegativeLogLikelihoodLoss("categorical"), FloatBox(shape=(3,), **TIME), CLASSES),
-    ],
-)
-def test_labels_of_other_ranks(loss, parameters, labels):
-    with pytest.raises(SpaceError, match="labels: expected the batch and time ranks of parameters"):
-        ComponentTest(loss(), {"parameters": parameters, "labels": labels}, backend="numpy")
 
 
 ONE, MORE = Dict(a=float, add_batch_rank=True), Dict(a=float, b=float, add_batch_rank=True)
@@ -306,16 +241,12 @@ STEPS = {**TIME, "add_time_rank": 2}
         (NegativeLogLikelihoodLoss, FloatBox(shape=(2,), **STEPS), FloatBox(shape=(2,), **STEPS)),
     ],
 )
-def test_padding_has_no_derivatives(loss, parameters, labels, derivative, trainer):
-    spaces = {"parameters": parameters, "labels": labels, "sequence_length": LENGTHS}
-    batch = {"parameters": np.ones((2, 2, 2), "float32"), "sequence_length": [1, 2]}
+def test_padding(loss, parameters, labels, padding_has_no_derivatives):
+    batch = {"parameters": np.ones((2, 2, 2), "float32")}
     batch["parameters"][1, 0] = np.nan
     batch["labels"] = np.zeros((2, 2), int) if isinstance(labels, IntBox) else np.zeros((2, 2, 2), "float32")
     batch["labels"][1, 0] = -7
-    found = derivative(loss(), spaces, batch, "parameters", trainer)
-    assert np.isfinite(found).all()
-    assert not found[1, 0].any()
-    assert found[0, 0].any()
+    padding_has_no_derivatives(loss, {"parameters": parameters, "labels": labels}, batch, "parameters")
 
 
 class Absolute(SupervisedLoss):

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import SACLoss, TD3Loss
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, FloatBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, FloatBox, Tuple
 from rlgraph.testing import ComponentTest
 
 FLOATS = FloatBox(add_batch_rank=True)
@@ -64,16 +63,3 @@ def test_gradients(derivative, trainer):
     by_policy = derivative(TD3Loss(), SPACES, BATCH, "q_values_policy", trainer, "actor_loss")
     np.testing.assert_allclose(by_policy, [-0.5, -0.5])
     assert not derivative(TD3Loss(), SPACES, BATCH, "rewards", trainer, "critic_loss").any()
-
-
-def test_mistakes():
-    with pytest.raises(SpecError, match=r"td3-loss.discount: expected a number in \[0, 1\]"):
-        TD3Loss(2.0)
-    with pytest.raises(SpaceError, match="q_values_next: expected a tuple with the values of 1 critics"):
-        ComponentTest(TD3Loss(num_q_functions=1), SPACES, backend="numpy")
-
-
-@pytest.mark.parametrize("number", [0, -1, 2.5, "two", True])
-def test_wrong_numbers_of_critics(number):
-    with pytest.raises(SpecError, match="td3-loss.num_q_functions: expected an integer in"):
-        TD3Loss(num_q_functions=number)
