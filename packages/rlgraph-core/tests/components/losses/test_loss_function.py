@@ -1,5 +1,7 @@
 """What all losses have in common."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,44 @@ def test_every_loss_has_them(cls):
     assert set(methods["loss"]) - {"sequence_length"} == {*methods["loss_per_item"], "weights"}
     assert more <= set(methods["loss"])
     assert methods["loss_average"][1:] == ["loss_per_item", "weights"]
+
+
+Q_LEARNING = ("q_values", "actions", "rewards", "terminals", "q_next", "q_next_target")
+ONE_STEP = ("rewards", "terminals", "q_next", "q_next_target", "discounts")
+V_TRACE = ("log_probs", "behaviour_log_probs", "state_values", "bootstrap_values", "rewards", "terminals")
+
+
+@pytest.mark.parametrize(
+    ("loss", "method", "names"),
+    [
+        ("dqn", "loss", (*Q_LEARNING, "discounts", "weights")),
+        ("dqn", "loss_per_item", (*Q_LEARNING, "discounts")),
+        ("dqn", "get_td_errors", (*Q_LEARNING, "discounts")),
+        ("quantile_dqn", "get_td_errors", (*Q_LEARNING, "discounts", "next_actions")),
+        *(
+            (
+                "dqfd",
+                method,
+                (
+                    *(*Q_LEARNING, "expert_margins", "apply_demo_loss", "discounts"),
+                    *(f"n_step_{name}" for name in ONE_STEP),
+                    *more,
+                ),
+            )
+            for method, more in (("loss", ["weights"]), ("loss_per_item", []), ("get_td_errors", []))
+        ),
+        ("impala", "get_value_targets", (*V_TRACE, "truncations", "weights")),
+        ("sac", "alpha_loss_per_item", ("alpha", "log_probs_sampled", "action_mask")),
+        ("td3", "critic_loss_per_item", ("q_values_next", "q_values", "rewards", "terminals", "discounts")),
+        ("euclidian_distance", "loss", ("parameters", "labels", "weights", "sequence_length")),
+    ],
+)
+def test_arguments_that_are_written_elsewhere(loss, method, names):
+    """They may be passed by position, too."""
+    api = registry("rlgraph.components").load(f"{loss}_loss").api_methods()[method]
+    assert api.__name__ == method
+    assert tuple(inspect.signature(api).parameters) == ("self", *names)
+    assert api.__doc__
 
 
 def test_names_of_the_original():

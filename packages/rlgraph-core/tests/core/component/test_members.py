@@ -1,5 +1,7 @@
 """API methods and graph functions of one instance, other names, and what may replace what."""
 
+import inspect
+
 import pytest
 
 from rlgraph.core import AssemblyError, Component, GraphExecutor, graph_fn, rlgraph_api
@@ -55,6 +57,11 @@ def test_a_copy_has_members_of_its_own():
     twin.number = 10.0
     assert execute(twin, 5.0) == 51.0
     assert execute(one, 5.0) == 11.0
+
+
+def test_a_graph_function_has_the_signature_of_its_calls():
+    assert str(inspect.signature(Made(2.0, scope="one")._add)) == "(x, y)"
+    assert str(inspect.signature(Base(scope="base")._f)) == "(x)"
 
 
 def test_names():

@@ -139,7 +139,7 @@ class DQNLoss(LossFunction):
         # One graph function: few calls matter here.
         loss, per_item = self._loss(**values)
         if in_group():
-            loss = self.means_of_items({"loss": per_item}, values["weights"])["loss"]
+            loss = self.mean_of(per_item, values["weights"], measured=False)
         return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api

@@ -70,20 +70,16 @@ class LossFunction(Component):
     @rlgraph_api(must_be_complete=False)
     def loss_average(self, loss_per_item: Any = None, weights: Any = None) -> Any:
         """The mean, as `loss` takes it: ``loss_per_item [B], weights [B] -> []``."""
-        return (
-            None if loss_per_item is None else self.means_of_items({"loss": loss_per_item}, weights)["loss"]
-        )
+        return None if loss_per_item is None else self.mean_of(loss_per_item, weights, measured=False)
 
     def means_of_items(self, items: Mapping[str, Any], weights: Any = None) -> dict[str, Any]:
         """The means [] of numbers per item, by name, over the batches of all learners; for use in API methods."""
-        if in_group():
-            return {name: self._mean_of_all(x, weights, name in self.measures) for name, x in items.items()}
-        return {
-            name: self._measure(x, weights) if name in self.measures else self._average(x, weights)
-            for name, x in items.items()
-        }
+        return {name: self.mean_of(x, weights, name in self.measures) for name, x in items.items()}
 
-    def _mean_of_all(self, per_item: Any, weights: Any, measured: bool) -> Any:
+    def mean_of(self, per_item: Any, weights: Any, measured: bool) -> Any:
+        """The mean [] of one number per item, that of a loss or only measured; for use in API methods."""
+        if not in_group():
+            return self._measure(per_item, weights) if measured else self._average(per_item, weights)
         # What is measured has another number than a loss only where sequences are counted: mostly there is one for all.
         as_steps = measured and not self.average_time_steps
         number = self._own_number(per_item if weights is None else weights, weights is not None, as_steps)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Constant
 from rlgraph.components.losses.loss_function import LossFunction, read_schedule
 from rlgraph.components.losses.named_values import Parts
-from rlgraph.core import AssemblyError, graph_fn, in_group, rlgraph_api
+from rlgraph.core import AssemblyError, graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import entropy_loss, policy_gradient_loss, sum_of_parts
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
@@ -79,13 +80,9 @@ class PolicyGradientLoss(LossFunction):
         Returns:
             1 for perfect values, 0 for a constant; also 0 where the targets are all equal.
         """
-
         if values is None:
             return None
-
-        def mean(x: Any) -> Any:
-            return self._mean_of_all(x, weights, True) if in_group() else self._measure(x, weights)
-
+        mean = partial(self.mean_of, weights=weights, measured=True)
         errors = self._difference(targets, values)
         return self._explained(*(mean(self._squared_deviation(x, mean(x))) for x in (errors, targets)))
 

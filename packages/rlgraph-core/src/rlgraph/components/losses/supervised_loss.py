@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.losses.loss_function import LossFunction
-from rlgraph.components.losses.per_item_checks import check_items, check_lengths
+from rlgraph.components.losses.per_item_checks import check_items, check_lengths, time_axis_of
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.spaces import Space, SpaceError
 
@@ -42,9 +42,7 @@ class SupervisedLoss(LossFunction):
         if "weights" in input_spaces:
             check_items({"weights": input_spaces["weights"]})
         self.item_rank = 2 if space.has_batch_rank and space.has_time_rank else 1
-        self.time_axis = None
-        if space.has_time_rank:
-            self.time_axis = 0 if space.time_major or not space.has_batch_rank else 1
+        self.time_axis = time_axis_of(space) if space.has_time_rank else None
 
     def sum_of_elements(self, ops: Any, losses: Any) -> Any:
         """The sum over all axes after those of the items."""
