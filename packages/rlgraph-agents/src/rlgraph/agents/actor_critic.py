@@ -114,7 +114,9 @@ class ActorCritic(Algorithm):
         """``{"explained_variance": []}`` of what `evaluated` returned, for use in `update`."""
         values = computed["values"]
         returns = self._sum(values, computed["advantages"])
-        explained = self.loss.get_explained_variance(values, returns, records["weights"])
+        explained = self.loss.get_explained_variance(
+            values=values, targets=returns, weights=records["weights"]
+        )
         return {"explained_variance": explained}
 
     @graph_fn

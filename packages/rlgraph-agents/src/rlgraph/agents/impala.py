@@ -124,7 +124,9 @@ class IMPALA(Algorithm):
         variables = self.trainable_variables(self.policy, self.value_function)
         norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
         # After the derivatives, which do not go back through sums over learners.
-        explained = self.loss.get_explained_variance(evaluated_values, targets, records["weights"])
+        explained = self.loss.get_explained_variance(
+            values=evaluated_values, targets=targets, weights=records["weights"]
+        )
         numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
         return {**numbers, **norm, "explained_variance": explained}
 

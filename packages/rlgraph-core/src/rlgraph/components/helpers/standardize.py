@@ -51,6 +51,7 @@ class Standardize(Component):
         return None if columns is None else self._standardized(columns, column_weights, True)
 
     def _standardized(self, values: Any, weights: Any, by_column: bool | None = None) -> Any:
+        # None instead of False: what is not given is not in the plan.
         if by_column or in_group():
             total, number = all_reduce(self._part(values, weights, by_column))
             number = self._at_least_one(number)

@@ -124,7 +124,7 @@ class SACLoss(CriticsLoss):
             action_mask: discrete: which actions were possible, bool [B, A]. Of n among A the target entropy is
                 ``log(n) / log(A)`` of `target_entropy`, since more than ``log(n)`` cannot be reached.
         """
-        values = locals()
+        values = locals()  # all arguments by name
         critic_loss = by_name(self._critic_loss, values)
         losses = {
             "loss": critic_loss,
