@@ -110,7 +110,7 @@ def valid_documents() -> list[Any]:
     """Runs with every preset, and the document of a template written out."""
     from rlgraph.runs.configuration import read_document, resolve
 
-    shipped = Path(str(files("rlgraph.agents.presets"))).glob("*/*.yaml")
+    shipped = Path(str(files("rlgraph.algorithms.presets"))).glob("*/*.yaml")
     runs = [{**read_document(file), "environment": "CartPole-v1", "steps": 100} for file in shipped]
     small = {"type": "dqn", "network_spec": [{"type": "dense", "units": 8}]}
     worlds = [

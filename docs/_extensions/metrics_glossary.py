@@ -22,8 +22,8 @@ def metrics_markdown(whose: str) -> str:
 
 def metrics_of_agents() -> dict[str, dict[str, Any]]:
     """Registered name of an agent of rlgraph-agents -> the metrics that its algorithm declares, by name."""
-    from rlgraph.agents.actor_critic import ActorCritic
-    from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
+    from rlgraph.algorithms.actor_critic import ActorCritic
+    from rlgraph.algorithms.intrinsic_rewards import IntrinsicRewards
     from rlgraph.core import registry
 
     agents = registry("rlgraph.agents")

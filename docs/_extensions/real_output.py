@@ -29,7 +29,7 @@ def _agent() -> Any:
 
 def _learner(algorithm: Any, experience: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
     """The root component of a learner, and the Spaces of its inputs."""
-    from rlgraph.agents.agent_graph import AgentGraph
+    from rlgraph.learning.agent_graph import AgentGraph
     from rlgraph.spaces import FloatBox, IntBox
 
     states, actions = FloatBox(shape=(4,)), IntBox(2)
@@ -40,8 +40,8 @@ def _learner(algorithm: Any, experience: Any, **options: Any) -> tuple[Any, dict
 
 
 def _dqn() -> tuple[Any, dict[str, Any]]:
-    from rlgraph.agents.dqn import DQN
-    from rlgraph.agents.experience.replay import Replay
+    from rlgraph.algorithms.dqn import DQN
+    from rlgraph.experience.replay import Replay
 
     return _learner(DQN, Replay())
 
@@ -67,15 +67,15 @@ def _on_gpu(root: Any, spaces: dict[str, Any]) -> Any:
 
 
 def _apex() -> Any:
-    from rlgraph.agents.apex import Apex
-    from rlgraph.agents.experience.replay import Replay
+    from rlgraph.algorithms.apex import Apex
+    from rlgraph.experience.replay import Replay
 
     return _on_gpu(*_learner(Apex, Replay(memory_spec={"type": "prioritized_replay", "capacity": 1000})))
 
 
 def _impala() -> Any:
-    from rlgraph.agents.experience.fragments import Fragments
-    from rlgraph.agents.impala import IMPALA
+    from rlgraph.experience.fragments import Fragments
+    from rlgraph.algorithms.impala import IMPALA
 
     return _on_gpu(*_learner(IMPALA, Fragments()))
 

@@ -46,7 +46,7 @@ def _found(row: Row | None) -> str:
 
 
 def _presets() -> Iterator[Any]:
-    from rlgraph.agents.presets import presets_of
+    from rlgraph.algorithms.presets import presets_of
     from rlgraph.core import registry
 
     for agent in sorted(registry("rlgraph.agents").names()):

@@ -76,7 +76,7 @@ def main() -> None:
         torch.set_num_threads(1)
     from rlgraph.agents import Agent
     from rlgraph.environments import make_vector_env
-    from rlgraph.environments.atari import AtariEnv
+    from rlgraph.environments.adapters.atari import AtariEnv
 
     environment = AtariEnv("Pong")
     emulator = environment._ale = TimedEmulator(environment._ale)  # type: ignore[assignment]

@@ -32,7 +32,7 @@ from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.vec_env import VecNormalize
 
 ROOT = Path(__file__).resolve().parents[2]
-PRESETS = ROOT / "packages/rlgraph-agents/src/rlgraph/agents/presets"
+PRESETS = ROOT / "packages/rlgraph-agents/src/rlgraph/algorithms/presets"
 PACKAGES = ("stable-baselines3", "torch", "gymnasium", "mujoco", "numpy")
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 EPISODES = 100

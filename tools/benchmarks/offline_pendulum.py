@@ -19,7 +19,7 @@ import numpy as np
 from seeds import run_seeds
 
 from rlgraph.agents import Agent
-from rlgraph.agents.data_sets import DataSetReader
+from rlgraph.experience.data_sets import DataSetReader
 from rlgraph.workers import record_data_set
 
 ENV, EPISODES = "Pendulum-v1", 100

@@ -106,9 +106,9 @@ def wait_for_the_other() -> None:
 
 
 def make_learner(options: argparse.Namespace, units: int, collective: Any) -> Any:
-    from rlgraph.agents.agent_options import make_parts
-    from rlgraph.agents.dqn import DQN
-    from rlgraph.agents.learner import Learner
+    from rlgraph.learning.agent_options import make_parts
+    from rlgraph.algorithms.dqn import DQN
+    from rlgraph.learning.learner import Learner
     from rlgraph.spaces import FloatBox, IntBox
 
     spec, experience, execution = make_parts(

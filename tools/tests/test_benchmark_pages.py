@@ -12,7 +12,7 @@ pytest.importorskip("sphinx")
 from zoo import BENCHMARKS, zoo_markdown
 
 from devlib.project import ROOT
-from rlgraph.agents.presets import presets_of
+from rlgraph.algorithms.presets import presets_of
 from rlgraph.core import registry
 from rlgraph.runs.benchmarks.published import published
 from rlgraph.runs.benchmarks.report import pictures_of

@@ -78,9 +78,9 @@ def check(name):
 GROUP = """
 from concurrent.futures import ThreadPoolExecutor
 
-from rlgraph.agents.a2c import A2C
-from rlgraph.agents.agent_options import make_parts
-from rlgraph.agents.learner import Learner
+from rlgraph.algorithms.a2c import A2C
+from rlgraph.learning.agent_options import make_parts
+from rlgraph.learning.learner import Learner
 from rlgraph.core import memory_group
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing.shares import random_batch, share_of

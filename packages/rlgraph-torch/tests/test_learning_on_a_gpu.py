@@ -66,8 +66,8 @@ IN_A_GROUP = {
 
 
 def make_learner(name, devices, collective=None):
-    from rlgraph.agents.agent_options import make_parts
-    from rlgraph.agents.learner import Learner
+    from rlgraph.learning.agent_options import make_parts
+    from rlgraph.learning.learner import Learner
 
     kind = registry("rlgraph.agents").load(name).algorithm_class
     execution = {"dtype": "float64", "devices": devices, "collective": "memory"}

@@ -1,6 +1,6 @@
 """DQN learns CartPole. An untrained policy balances the pole for 9 to 60 steps; 195 once counted as solved."""
 
-from rlgraph.agents.presets import find_preset
+from rlgraph.algorithms.presets import find_preset
 from rlgraph.runs.training import train
 
 

@@ -8,7 +8,7 @@ import rlgraph_reinforce
 
 PUBLIC = {
     "rlgraph.agents",
-    "rlgraph.agents.default_network",
+    "rlgraph.algorithms.default_network",
     "rlgraph.components",
     "rlgraph.core",
     "rlgraph.core.functional.returns",

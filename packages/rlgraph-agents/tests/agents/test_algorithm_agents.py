@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, Algorithm
-from rlgraph.agents.a2c import A2C, A2CAgent
-from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.dqn import DQN
-from rlgraph.agents.experience.experience import Experience
-from rlgraph.agents.experience.fragment import FragmentFormat
-from rlgraph.agents.experience.fragments import Fragments
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.rollouts import Rollouts, default_sequence_length
-from rlgraph.agents.learner import Learner
-from rlgraph.agents.nested_arrays import map_arrays
-from rlgraph.agents.ppo import PPO, PPOAgent
-from rlgraph.agents.sampler import FragmentSampler
+from rlgraph.algorithms.a2c import A2C, A2CAgent
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.experience.experience import Experience
+from rlgraph.experience.fragment import FragmentFormat
+from rlgraph.experience.fragments import Fragments
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.rollouts import Rollouts, default_sequence_length
+from rlgraph.learning.learner import Learner
+from rlgraph.experience.nested_arrays import map_arrays
+from rlgraph.algorithms.ppo import PPO, PPOAgent
+from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.components import Policy
 from rlgraph.core import AssemblyError, InputError, SpecError, rlgraph_api
 from rlgraph.environments.factory import make_vector_env

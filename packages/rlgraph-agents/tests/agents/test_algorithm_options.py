@@ -5,9 +5,9 @@ import inspect
 import numpy as np
 import pytest
 
-from rlgraph.agents.a2c import A2C, A2CAgent
-from rlgraph.agents.ppo import PPO, PPOAgent
-from rlgraph.agents.sac import SAC, SACAgent
+from rlgraph.algorithms.a2c import A2C, A2CAgent
+from rlgraph.algorithms.ppo import PPO, PPOAgent
+from rlgraph.algorithms.sac import SAC, SACAgent
 from rlgraph.components import Adam, IterativeOptimization, Optimizer, RMSProp
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.experience.messages import unpack_message
+from rlgraph.experience.messages import unpack_message
 from rlgraph.core import NumericalError, SpecError
 
 SMALL = {"type": "apex", "network_spec": [{"type": "dense", "units": 4}], "backend": "numpy", "seed": 3}

@@ -9,7 +9,7 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask
-from rlgraph.agents.data_sets import DataSetReader, RecordedEpisode, write_data_set
+from rlgraph.experience.data_sets import DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import Environment, EnvironmentFault, make_vector_env
 from rlgraph.environments.masked_states import masked_states

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.default_network import default_network, network_for
+from rlgraph.algorithms.default_network import default_network, network_for
 from rlgraph.components import Dense
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, TextBox, Tuple

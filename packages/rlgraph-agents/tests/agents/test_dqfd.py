@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.data_sets import RecordedEpisode, write_data_set
+from rlgraph.experience.data_sets import RecordedEpisode, write_data_set
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import RandomEnv
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.impala_networks import with_keys
+from rlgraph.algorithms.impala_networks import with_keys
 from rlgraph.core import SpecError
 from rlgraph.environments import RandomEnv
 from rlgraph.spaces import Dict, FloatBox, IntBox, TextBox

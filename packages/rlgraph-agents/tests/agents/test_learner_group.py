@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.agent_options import make_parts
+from rlgraph.learning.agent_options import make_parts
 from rlgraph.agents.conformance.learner_groups import (
     CASES,
     CATEGORY,
@@ -19,8 +19,8 @@ from rlgraph.agents.conformance.learner_groups import (
     run_case,
     run_in_processes,
 )
-from rlgraph.agents.learner import Learner
-from rlgraph.agents.ppo import PPO
+from rlgraph.learning.learner import Learner
+from rlgraph.algorithms.ppo import PPO
 from rlgraph.core import AssemblyError, memory_group, registry
 
 #: What is run in processes, where it takes longer.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
-from rlgraph.agents.sampler import FragmentSampler
+from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.core import InputError, SpecError, registry
 from rlgraph.core.functional.distributions.categorical import IMPOSSIBLE
 from rlgraph.draw import plan_text

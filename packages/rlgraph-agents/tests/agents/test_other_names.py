@@ -6,7 +6,7 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.agent import _worker_options
-from rlgraph.agents.other_names import (
+from rlgraph.experience.other_names import (
     IN_A_RUN,
     IN_AN_AGENT,
     IN_EVALUATE,
@@ -15,7 +15,7 @@ from rlgraph.agents.other_names import (
     MINIBATCH_SIZES,
     OF_AN_AGENT,
 )
-from rlgraph.agents.specs import UpdateSpec
+from rlgraph.experience.specs import UpdateSpec
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.runs.configuration import apply_overrides, check

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.ppo import PPOAgent
-from rlgraph.agents.presets import find_preset, presets_of
+from rlgraph.algorithms.ppo import PPOAgent
+from rlgraph.algorithms.presets import find_preset, presets_of
 from rlgraph.core import SpecError, registry
 from rlgraph.draw import plan_text
 from rlgraph.environments import make_environment
@@ -91,7 +91,7 @@ def test_an_id_means_all_ways_to_write_it(environment):
         ("dqn", "CartPole-v7", None),
         ("nobody", "CartPole-v1", None),
         ("dqn", None, None),
-        ("rlgraph.agents.ppo:PPOAgent", "CartPole-v1", None),
+        ("rlgraph.algorithms.ppo:PPOAgent", "CartPole-v1", None),
     ],
 )
 def test_settings(agent, environment, name):

@@ -7,7 +7,7 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
-from rlgraph.agents.previous_steps import PreviousSteps
+from rlgraph.experience.previous_steps import PreviousSteps
 from rlgraph.agents.serving import ActorHandle
 from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, TextBox

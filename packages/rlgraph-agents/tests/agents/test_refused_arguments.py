@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
-from rlgraph.agents.quick_checks import quick_check, quick_check_of_floats
-from rlgraph.agents.step_reader import CHECKED_STEPS
+from rlgraph.experience.quick_checks import quick_check, quick_check_of_floats
+from rlgraph.experience.step_reader import CHECKED_STEPS
 from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.workers import SingleThreadedWorker, record_data_set

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.dqn import DQNAgent
-from rlgraph.agents.ppo import PPOAgent
-from rlgraph.agents.sampler import FragmentSampler, Sampler
+from rlgraph.algorithms.dqn import DQNAgent
+from rlgraph.algorithms.ppo import PPOAgent
+from rlgraph.learning.sampler import FragmentSampler, Sampler
 from rlgraph.environments import Environment, EnvironmentFault, SequentialVectorEnv
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox

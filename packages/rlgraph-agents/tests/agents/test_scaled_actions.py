@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.sac import SAC
+from rlgraph.algorithms.sac import SAC
 from rlgraph.spaces import FloatBox, Tuple
 
 KINDS = ["sac", "td3", "iql"]

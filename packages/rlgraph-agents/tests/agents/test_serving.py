@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
-from rlgraph.agents.actor import Actor
+from rlgraph.learning.actor import Actor
 from rlgraph.components import Dense
 from rlgraph.core import CheckpointError, InputError
 from rlgraph.core.checkpoint.tensor_file import TensorFile
@@ -212,7 +212,7 @@ def test_of_a_run(tmp_path, one_backend, monkeypatch):
     }
     train(document, folder=tmp_path / "run")
     with monkeypatch.context() as patched:  # the Spaces are stored: no environment is made
-        patched.setattr("rlgraph.agents.agent_spec.environment_spaces", None)
+        patched.setattr("rlgraph.learning.agent_spec.environment_spaces", None)
         handle = ActorHandle.load(tmp_path / "run")
     agent = Agent.load(tmp_path / "run")
     states = np.random.default_rng(1).normal(size=(20, 4)).astype(np.float32)

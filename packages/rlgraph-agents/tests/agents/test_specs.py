@@ -3,7 +3,7 @@
 import pytest
 from pydantic import Field
 
-from rlgraph.agents.specs import Spec, UpdateSpec, parse_spec
+from rlgraph.experience.specs import Spec, UpdateSpec, parse_spec
 from rlgraph.core import SpecError
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.statistics import Moments, pooled
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.statistics import Moments, pooled
 from rlgraph.components import Normalizer
 from rlgraph.core import SpecError, memory_group
 from rlgraph.environments import Environment

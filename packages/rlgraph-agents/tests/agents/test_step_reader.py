@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.step_reader import StepReader
+from rlgraph.experience.step_reader import StepReader
 from rlgraph.core import InputError
 from rlgraph.spaces import Dict, FloatBox, IntBox
 

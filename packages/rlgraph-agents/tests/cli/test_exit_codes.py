@@ -12,7 +12,7 @@ import pytest
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.core import CheckpointError, NumericalError, SpecError
 from rlgraph.core.registry import Registry
-from rlgraph.environments.deterministic_env import DeterministicEnv
+from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.environments.errors import EnvironmentFault
 
 
@@ -52,7 +52,7 @@ def test_a_run_that_fails(rlgraph, tiny, undrawn, monkeypatch):
     def fail(self, action):
         return float("nan"), float("nan"), False, False, {}
 
-    monkeypatch.setattr("rlgraph.environments.deterministic_env.DeterministicEnv.step", fail)
+    monkeypatch.setattr("rlgraph.environments.worlds.deterministic_env.DeterministicEnv.step", fail)
     agent = tiny(update_spec={"do_updates": False})
     arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
     outcome = rlgraph("train", *arguments, "--folder", "run", "--json")
@@ -105,7 +105,7 @@ def test_what_environments_raise_and_signals(rlgraph, tiny, undrawn, monkeypatch
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)  # the signal ends it
 
-    monkeypatch.setattr("rlgraph.environments.deterministic_env.DeterministicEnv.step", fail)
+    monkeypatch.setattr("rlgraph.environments.worlds.deterministic_env.DeterministicEnv.step", fail)
     agent = tiny(update_spec={"do_updates": False})
     arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
     outcome = rlgraph("train", *arguments, "--folder", "run")

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points, version
 
 import pytest
 
-from rlgraph.agents.presets import find_preset
+from rlgraph.algorithms.presets import find_preset
 from rlgraph.cli.main import main
 from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training

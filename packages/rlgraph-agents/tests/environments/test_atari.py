@@ -14,7 +14,7 @@ from rlgraph.environments import (  # noqa: E402
     SequentialVectorEnv,
     make_environment,
 )
-from rlgraph.environments.area_resize import AreaResize  # noqa: E402
+from rlgraph.environments.adapters.area_resize import AreaResize  # noqa: E402
 from rlgraph.environments.stepped_env import make_stepped  # noqa: E402
 
 pytestmark = pytest.mark.slow

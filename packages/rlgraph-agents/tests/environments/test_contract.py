@@ -20,7 +20,7 @@ from rlgraph.environments import (
     check_environment,
     make_vector_env,
 )
-from rlgraph.environments.deterministic_env import DeterministicEnv
+from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.environments.errors import last_line
 from rlgraph.environments.interrupts import Interruption, interruptible
 from rlgraph.environments.stepped_env import SteppedEnv

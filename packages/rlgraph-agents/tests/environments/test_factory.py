@@ -143,7 +143,7 @@ def test_names():
 
 
 def test_a_class_by_its_place():
-    environment = make_environment("rlgraph.environments.deterministic_env:DeterministicEnv")
+    environment = make_environment("rlgraph.environments.worlds.deterministic_env:DeterministicEnv")
     assert isinstance(environment, DeterministicEnv)
     with pytest.raises(SpecError, match=r"module 'rlgraph.environments' has no 'DeterministikEnv'"):
         make_environment("rlgraph.environments:DeterministikEnv")
@@ -151,10 +151,10 @@ def test_a_class_by_its_place():
 
 def test_processes_import_what_may_be_imported_here(monkeypatch):
     monkeypatch.setattr(factory, "ProcessVectorEnv", lambda make, number: make)
-    spec = "rlgraph.environments.deterministic_env:DeterministicEnv"
+    spec = "rlgraph.environments.worlds.deterministic_env:DeterministicEnv"
     with data_specs():
         make = factory.make_process_vector_env(spec, 1)
-    with pytest.raises(SpecError, match="--allow-imports rlgraph.environments.deterministic_env"):
+    with pytest.raises(SpecError, match="--allow-imports rlgraph.environments.worlds.deterministic_env"):
         pickle.loads(pickle.dumps(make))()
     assert isinstance(factory.make_process_vector_env(spec, 1)(), DeterministicEnv)
 

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments import EnvironmentFault, GridWorld
-from rlgraph.environments.grid_world_maps import MAPS
+from rlgraph.environments.worlds.grid_world_maps import MAPS
 
 UP, RIGHT, DOWN, LEFT = range(4)
 

@@ -15,7 +15,7 @@ from rlgraph.environments import (
     SequentialVectorEnv,
     environment_seed,
 )
-from rlgraph.environments.sequential_vector_env import CHECKED_STEPS
+from rlgraph.environments.vector.sequential_vector_env import CHECKED_STEPS
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 
 

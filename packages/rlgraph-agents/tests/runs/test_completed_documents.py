@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.ppo import PPO
-from rlgraph.agents.sac import SAC
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.sac import SAC
 from rlgraph.components import Adam, Dense, Multiply, NeuralNetwork, NoisyDense, ReplayMemory, SACValueNetwork
 from rlgraph.core import RLGraphError, SpecError, allow_imports, registry
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.environments.factory import make_vector_env
-from rlgraph.environments.native_vector_env import NativeVectorEnv
+from rlgraph.environments.adapters.native_vector_env import NativeVectorEnv
 from rlgraph.runs import configuration, resume, train
 from rlgraph.runs.config_file import read_config
 from rlgraph.runs.configuration import resolve

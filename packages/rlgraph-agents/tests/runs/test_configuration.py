@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.presets import find_preset
+from rlgraph.algorithms.presets import find_preset
 from rlgraph.core import SpecError, allow_imports
 from rlgraph.runs import train
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
@@ -307,7 +307,7 @@ def test_the_template_is_the_preset_s_run(tmp_path):
 
 # What documents may import.
 
-IMPORTED = {**SMALL, "environment": "rlgraph.environments.deterministic_env:DeterministicEnv"}
+IMPORTED = {**SMALL, "environment": "rlgraph.environments.worlds.deterministic_env:DeterministicEnv"}
 
 
 @pytest.mark.parametrize(

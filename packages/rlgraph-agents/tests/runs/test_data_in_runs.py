@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.data_sets import FIELDS
+from rlgraph.experience.data_sets import FIELDS
 from rlgraph.core import InputError, SpecError
 from rlgraph.runs import resume, train
 from rlgraph.runs.configuration import check
@@ -82,7 +82,7 @@ def test_an_error_that_stops_the_checkpoint_too_is_in_the_result(spec, tmp_path,
         raise InputError("the memory is full")
 
     monkeypatch.setattr(
-        "rlgraph.agents.experience.replay_with_demonstrations.ReplayWithDemonstrations.take_due", fail
+        "rlgraph.experience.replay_with_demonstrations.ReplayWithDemonstrations.take_due", fail
     )
     monkeypatch.setattr(Agent, "flush_buffers", fail)
     with pytest.raises(InputError, match="the memory is full"):

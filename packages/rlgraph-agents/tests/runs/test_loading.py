@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.ppo import PPOAgent
-from rlgraph.agents.specs import UpdateSpec
+from rlgraph.algorithms.ppo import PPOAgent
+from rlgraph.experience.specs import UpdateSpec
 from rlgraph.components import Dense
 from rlgraph.core import BuildWarning, CheckpointError, SpecError, allow_imports
 from rlgraph.core.numpy.backend import NumpyBackend
@@ -145,7 +145,7 @@ def test_an_agent_without_a_spec(stored):
 
 
 def test_checkpoints_import_nothing_unasked(stored):
-    env = {"type": "rlgraph.environments.deterministic_env:DeterministicEnv"}
+    env = {"type": "rlgraph.environments.worlds.deterministic_env:DeterministicEnv"}
     _, folder = stored({"type": "dqn", "network_spec": NETWORK}, env=env)
     with pytest.raises(SpecError, match="allow_imports"):
         Agent.load(folder)

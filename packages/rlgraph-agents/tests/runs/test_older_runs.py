@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.stored_meaning import as_it_meant
+from rlgraph.learning.stored_meaning import as_it_meant
 from rlgraph.core import CheckpointError
 
 FIXTURES = Path(__file__).parent / "fixtures"

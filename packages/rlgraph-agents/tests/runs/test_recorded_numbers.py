@@ -9,9 +9,9 @@ import pytest
 from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
-from rlgraph.agents.intrinsic_rewards import IntrinsicRewards
-from rlgraph.agents.learner import Learner
-from rlgraph.agents.ppo import PPO
+from rlgraph.algorithms.intrinsic_rewards import IntrinsicRewards
+from rlgraph.learning.learner import Learner
+from rlgraph.algorithms.ppo import PPO
 from rlgraph.core import InputError, registry
 from rlgraph.runs import RunFolderError, resume, train
 from rlgraph.runs.records import Records, read_metrics

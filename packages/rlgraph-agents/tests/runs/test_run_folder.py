@@ -12,7 +12,7 @@ from matplotlib import image
 from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
-from rlgraph.agents.specs import parse_spec
+from rlgraph.experience.specs import parse_spec
 from rlgraph.core import SpecError
 from rlgraph.draw import graph_definition
 from rlgraph.environments import environment_seed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlgraph.agents.specs import parse_spec
+from rlgraph.experience.specs import parse_spec
 from rlgraph.core import SpecError
 from rlgraph.runs.run_spec import EvaluationSpec, RunSpec
 

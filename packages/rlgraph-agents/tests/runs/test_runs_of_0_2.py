@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, agent_checkpoint
-from rlgraph.agents.ppo import PPO
-from rlgraph.agents.sac import SAC
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.sac import SAC
 from rlgraph.core import CheckpointError
 from rlgraph.spaces import FloatBox, IntBox
 

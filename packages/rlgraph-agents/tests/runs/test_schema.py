@@ -3,7 +3,7 @@
 import jsonschema
 import pytest
 
-from rlgraph.agents.presets import find_preset
+from rlgraph.algorithms.presets import find_preset
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.schema import agent_schema, run_schema
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.dqn import DQN
-from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY, changed_layers
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, changed_layers
 from rlgraph.components import Dropout
 from rlgraph.core import Component, rlgraph_api
 from rlgraph.core.checkpoint.manifest import read_manifest

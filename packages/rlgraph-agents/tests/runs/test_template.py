@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from rlgraph.agents import Agent
-from rlgraph.agents.presets import find_preset
+from rlgraph.algorithms.presets import find_preset
 from rlgraph.core import SpecError
 from rlgraph.runs.configuration import check, read_document
 from rlgraph.runs.run_spec import RunSpec

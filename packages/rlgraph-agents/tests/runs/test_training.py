@@ -10,7 +10,7 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.core import NumericalError, SpecError
 from rlgraph.environments import environment_seed
-from rlgraph.environments.deterministic_env import DeterministicEnv
+from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.runs import resume
 from rlgraph.runs.loading import load_agent
 from rlgraph.runs.training import FINAL_EVALUATION_SEED, train

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rlgraph.agents import Agent
-from rlgraph.agents.specs import parse_spec
+from rlgraph.experience.specs import parse_spec
 from rlgraph.core import CheckpointError, SpecError
 from rlgraph.core.checkpoint.manifest import Manifest, read_manifest, write_manifest
 from rlgraph.core.checkpoint.writing import write_checkpoint

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from rlgraph.agents.dqn import DQN
-from rlgraph.agents.ppo import PPO
-from rlgraph.agents.random import Random
-from rlgraph.agents.sac import SAC
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.random import Random
+from rlgraph.algorithms.sac import SAC
 from rlgraph.spaces import IntBox
 from rlgraph.workers import Callback, Evaluation, LiveProgress
 

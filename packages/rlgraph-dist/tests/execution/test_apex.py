@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlgraph.agents.experience.messages import pack_message
+from rlgraph.experience.messages import pack_message
 from rlgraph.core import SpecError
 from rlgraph.core.errors import CheckpointWarning
 from rlgraph.core.runtime.programs import Programs

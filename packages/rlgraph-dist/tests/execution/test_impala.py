@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlgraph.agents.experience.fragment import Origin
+from rlgraph.experience.fragment import Origin
 from rlgraph.core import SpecError
 from rlgraph.execution import ApexExecutor, ImpalaExecutor
 from rlgraph.execution.engine import ActorDied

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.group import Group
+from rlgraph.learning.group import Group
 from rlgraph.core import BuildError, CollectiveError, ExecutionSpec, SpecError, memory_group, registry
 from rlgraph.core.collectives.membership import Beat
 from rlgraph.environments import make_environment

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlgraph.agents.experience.fragment import Origin
+from rlgraph.experience.fragment import Origin
 from rlgraph.execution.live_view import MOST_LINES, lines_of
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.sampling import Sample

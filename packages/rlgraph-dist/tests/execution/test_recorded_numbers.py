@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.learner import Learner
+from rlgraph.learning.learner import Learner
 from rlgraph.core import registry
 from rlgraph.runs import train
 from rlgraph.runs.records import read_metrics

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.execution import SyncBatchExecutor
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.agents import Agent, Algorithm, Metric, Rollouts
-from rlgraph.agents.default_network import network_for
+from rlgraph.algorithms.default_network import network_for
 from rlgraph.components import Optimizer, Policy, ValueFunction
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.returns import discounted_returns

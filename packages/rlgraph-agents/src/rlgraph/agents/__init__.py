@@ -1,26 +1,26 @@
 """Agents: an algorithm as a component, and the object that uses it. Found by name in ``rlgraph.agents``."""
 
-from rlgraph.agents.a2c import A2CAgent
-from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.algorithms.a2c import A2CAgent
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.apex import ApexAgent
-from rlgraph.agents.behaviour_cloning import BehaviourCloningAgent
-from rlgraph.agents.c51 import C51Agent, RainbowAgent
-from rlgraph.agents.dqfd import DQFDAgent
-from rlgraph.agents.dqn import DQNAgent
-from rlgraph.agents.experience.experience import Experience
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.rollouts import Rollouts
-from rlgraph.agents.impala import IMPALAAgent
-from rlgraph.agents.iql import IQLAgent
-from rlgraph.agents.metric import Metric
-from rlgraph.agents.ppo import PPOAgent
-from rlgraph.agents.qr_dqn import QRDQNAgent
-from rlgraph.agents.random import RandomAgent
-from rlgraph.agents.sac import SACAgent
+from rlgraph.algorithms.algorithm import Algorithm
+from rlgraph.algorithms.apex import ApexAgent
+from rlgraph.algorithms.behaviour_cloning import BehaviourCloningAgent
+from rlgraph.algorithms.c51 import C51Agent, RainbowAgent
+from rlgraph.algorithms.dqfd import DQFDAgent
+from rlgraph.algorithms.dqn import DQNAgent
+from rlgraph.experience.experience import Experience
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.rollouts import Rollouts
+from rlgraph.algorithms.impala import IMPALAAgent
+from rlgraph.algorithms.iql import IQLAgent
+from rlgraph.algorithms.metric import Metric
+from rlgraph.algorithms.ppo import PPOAgent
+from rlgraph.algorithms.qr_dqn import QRDQNAgent
+from rlgraph.algorithms.random import RandomAgent
+from rlgraph.algorithms.sac import SACAgent
 from rlgraph.agents.serving import ActorHandle
-from rlgraph.agents.td3 import TD3Agent
+from rlgraph.algorithms.td3 import TD3Agent
 
 __all__ = [
     "A2CAgent",

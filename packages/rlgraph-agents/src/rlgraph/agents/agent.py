@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.agents.acting_arguments import answers_old_calls, as_flag, as_fraction
-from rlgraph.agents.actor import Actor
-from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.agent_checkpoint import load_agent, store_agent
-from rlgraph.agents.agent_description import describe
-from rlgraph.agents.agent_options import make_parts, take_options
-from rlgraph.agents.agent_spec import AgentMeta, make_agent, refuse_positional
-from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.default_network import network_in_words
-from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.exporting import export_agent
-from rlgraph.agents.external_batches import BatchReader
-from rlgraph.agents.group import group_of
-from rlgraph.agents.learner import Learner
-from rlgraph.agents.observer import Observer
-from rlgraph.agents.offline import import_steps
-from rlgraph.agents.other_names import IN_AN_AGENT, IN_EVALUATE, IN_LEARN, AnswersToOtherNames, answers_to
-from rlgraph.agents.presets import Preset, refuse_preset
-from rlgraph.agents.sampler import Sampler
-from rlgraph.agents.step_reader import StepReader
-from rlgraph.agents.user_actor import UserActor
-from rlgraph.agents.weights import load_weights
+from rlgraph.learning.acting_arguments import answers_old_calls, as_flag, as_fraction
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.learning.agent_checkpoint import load_agent, store_agent
+from rlgraph.learning.agent_description import describe
+from rlgraph.learning.agent_options import make_parts, take_options
+from rlgraph.learning.agent_spec import AgentMeta, make_agent, refuse_positional
+from rlgraph.algorithms.algorithm import Algorithm
+from rlgraph.algorithms.default_network import network_in_words
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.exporting import export_agent
+from rlgraph.experience.external_batches import BatchReader
+from rlgraph.learning.group import group_of
+from rlgraph.learning.learner import Learner
+from rlgraph.learning.observer import Observer
+from rlgraph.learning.offline import import_steps
+from rlgraph.experience.other_names import IN_AN_AGENT, IN_EVALUATE, IN_LEARN, AnswersToOtherNames, answers_to
+from rlgraph.algorithms.presets import Preset, refuse_preset
+from rlgraph.learning.sampler import Sampler
+from rlgraph.experience.step_reader import StepReader
+from rlgraph.learning.user_actor import UserActor
+from rlgraph.learning.weights import load_weights
 from rlgraph.components import Exploration, NeuralNetwork
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable
@@ -180,7 +180,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
 
         Args:
             spec: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
-                a registered name, which stands for its preset for `env` if there is one (`rlgraph.agents.presets`).
+                a registered name, which stands for its preset for `env` if there is one (`rlgraph.algorithms.presets`).
             path: where the spec stands; named in errors.
             env: an environment spec, environment or vector environment; gives the Spaces, and `learn` and `evaluate`
                 use it.
@@ -386,7 +386,7 @@ class Agent(AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
         They count neither as steps nor towards the next update.
 
         Args:
-            observations: the file or folder of a data set (`rlgraph.agents.data_sets`); a list of steps, each a dict of
+            observations: the file or folder of a data set (`rlgraph.experience.data_sets`); a list of steps, each a dict of
                 the arguments of `observe`, or one dict of these with batch rank; ``sequence_indices`` marks the last
                 rows of fragments (see `update`).
 

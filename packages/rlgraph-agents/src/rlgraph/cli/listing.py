@@ -210,8 +210,8 @@ def _environment(name: str) -> tuple[RenderableType, dict[str, Any]]:
 
 
 def _agent(name: str) -> tuple[RenderableType, dict[str, Any]]:
-    from rlgraph.agents.agent_options import option_groups
-    from rlgraph.agents.presets import presets_of
+    from rlgraph.learning.agent_options import option_groups
+    from rlgraph.algorithms.presets import presets_of
 
     target = registry("rlgraph.agents").load(name)
     algorithm, arguments, groups = target.algorithm_class, described_arguments(target), option_groups(target)

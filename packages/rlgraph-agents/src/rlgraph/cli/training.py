@@ -276,7 +276,7 @@ def _folder_name(document: Mapping[str, Any], config: Path | None, agent: str | 
 
 
 def _train(spec: dict[str, Any], folder: Path) -> int:
-    from rlgraph.agents.specs import parse_spec
+    from rlgraph.experience.specs import parse_spec
     from rlgraph.runs.recorded_run import environment_name
     from rlgraph.runs.run_spec import DataSpec
     from rlgraph.runs.training import train as run_training

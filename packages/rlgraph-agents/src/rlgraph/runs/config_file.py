@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.specs import Spec, parse_spec
-from rlgraph.agents.stored_meaning import as_it_meant, meaning_of
+from rlgraph.experience.specs import Spec, parse_spec
+from rlgraph.learning.stored_meaning import as_it_meant, meaning_of
 from rlgraph.core import SpecError
 from rlgraph.core.specs.documents import check_limits, dump_yaml
 from rlgraph.runs.errors import RunFolderError

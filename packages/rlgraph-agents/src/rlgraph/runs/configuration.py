@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.agent_options import from_update_spec
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.other_names import IN_AN_AGENT, MINIBATCH_SIZES, OUTSIDE_AN_AGENT
-from rlgraph.agents.presets import use_preset
-from rlgraph.agents.specs import parse_spec
+from rlgraph.learning.agent_options import from_update_spec
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.other_names import IN_AN_AGENT, MINIBATCH_SIZES, OUTSIDE_AN_AGENT
+from rlgraph.algorithms.presets import use_preset
+from rlgraph.experience.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
 from rlgraph.core.collectives.place import collective_class, place_from_environment
 from rlgraph.core.errors import Fault, offer
@@ -44,7 +44,7 @@ def read_document(source: str | Path | Mapping[str, Any], **changes: Any) -> dic
 
     Files that it names (``agent``, ``environment``, ``..._spec``) are inserted; their names are relative to the file
     that names them, or to the working directory. An agent that is a name, ``agent: dqn``, is replaced by its preset for
-    the environment, whose other values complete the document (`rlgraph.agents.presets`); without one, by ``agent:
+    the environment, whose other values complete the document (`rlgraph.algorithms.presets`); without one, by ``agent:
     {type: dqn}``.
 
     Args:

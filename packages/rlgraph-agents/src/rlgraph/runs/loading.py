@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rlgraph.agents.actor import Actor
-from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.agent_checkpoint import AGENT
-from rlgraph.agents.agent_spec import BY_PATH
-from rlgraph.agents.stored_meaning import as_it_meant, changed_layers, meaning_of
+from rlgraph.learning.agent_checkpoint import AGENT
+from rlgraph.learning.agent_spec import BY_PATH
+from rlgraph.learning.stored_meaning import as_it_meant, changed_layers, meaning_of
 from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest

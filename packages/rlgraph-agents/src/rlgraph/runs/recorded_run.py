@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.specs import parse_spec
+from rlgraph.experience.specs import parse_spec
 from rlgraph.runs.config_file import CONFIG, read_config
 from rlgraph.runs.configuration_differences import configuration
 from rlgraph.runs.errors import RunFolderError

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from rlgraph.agents.specs import Spec
+from rlgraph.experience.specs import Spec
 from rlgraph.runs.run_files import parse, read_json, replace_json
 from rlgraph.runs.run_state import RecordPrefixes
 

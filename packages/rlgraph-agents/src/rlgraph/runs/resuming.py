@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.specs import parse_spec
-from rlgraph.agents.stored_meaning import changed_layers, meaning_of
+from rlgraph.experience.specs import parse_spec
+from rlgraph.learning.stored_meaning import changed_layers, meaning_of
 from rlgraph.core import ExecutionSpec, SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.specs import parse_spec
-from rlgraph.agents.stored_meaning import MEANING, MEANING_KEY, as_it_meant, meaning_of
+from rlgraph.experience.specs import parse_spec
+from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, as_it_meant, meaning_of
 from rlgraph.core.checkpoint.finding import find_checkpoint
 from rlgraph.environments import environment_seed
 from rlgraph.runs.checkpoints import BEST, RunCheckpoints, check_own

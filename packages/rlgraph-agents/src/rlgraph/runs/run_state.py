@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat
 
-from rlgraph.agents.specs import Spec
+from rlgraph.experience.specs import Spec
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.run_files import parse
 from rlgraph.runs.state_json import from_json

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from rlgraph.agents.specs import model_of
+from rlgraph.experience.specs import model_of
 from rlgraph.core import PluginError, registry
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of

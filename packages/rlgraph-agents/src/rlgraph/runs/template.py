@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.agents.default_network import default_network
-from rlgraph.agents.presets import use_preset
-from rlgraph.agents.specs import Spec, expected, model_of
+from rlgraph.algorithms.default_network import default_network
+from rlgraph.algorithms.presets import use_preset
+from rlgraph.experience.specs import Spec, expected, model_of
 from rlgraph.core import data_specs
 from rlgraph.core.specs.documents import dump_yaml
 from rlgraph.environments.factory import environment_spaces

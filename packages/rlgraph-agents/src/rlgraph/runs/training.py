@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.agent_spec import BY_PATH, first_object, stored_spec
-from rlgraph.agents.specs import parse_spec
+from rlgraph.learning.agent_spec import BY_PATH, first_object, stored_spec
+from rlgraph.experience.specs import parse_spec
 from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_clusters, allow_network, data_specs
 from rlgraph.core.specs.connections import texts_in
 from rlgraph.core.specs.documents import MAX_TEXT, is_json

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.actor import Actor
+from rlgraph.learning.actor import Actor
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.data_sets import RecordedEpisode, check_suffix, write_data_set
-from rlgraph.agents.nested_arrays import map_arrays, row, stack
-from rlgraph.agents.state_checks import StateChecks
+from rlgraph.experience.data_sets import RecordedEpisode, check_suffix, write_data_set
+from rlgraph.experience.nested_arrays import map_arrays, row, stack
+from rlgraph.experience.state_checks import StateChecks
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.core.execution_spec import DEFAULT_SEED

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.actor import Actor
+from rlgraph.learning.actor import Actor
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.sampler import Sampler
+from rlgraph.learning.sampler import Sampler
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env

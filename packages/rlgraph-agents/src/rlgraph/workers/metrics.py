@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rlgraph.agents.metric import Metric as Metric
+from rlgraph.algorithms.metric import Metric as Metric
 from rlgraph.core.errors import InputError, SpecError, nearest
 
 _STEPS, _EPISODES, _RETURN = "steps", "episodes", "return"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.offline import update_offline
+from rlgraph.learning.offline import update_offline
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments.interrupts import Interruption, interruptible
 from rlgraph.workers.results import TrainingResult

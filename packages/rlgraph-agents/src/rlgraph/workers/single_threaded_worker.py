@@ -9,8 +9,8 @@ from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
-from rlgraph.environments.process_vector_env import STEP_TIMEOUT
-from rlgraph.environments.restarts import MAX_RESTARTS
+from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
+from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.agent_spec import stored_spec
+from rlgraph.learning.agent_spec import stored_spec
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives.membership import LEFT
 from rlgraph.core.specs.connections import ConnectionPolicy, connection_policy, using_connection_policy

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, C51Agent
-from rlgraph.agents.c51 import Rainbow
+from rlgraph.algorithms.c51 import Rainbow
 from rlgraph.components import DuelingPolicy, PrioritizedReplay
 
 EXTENSIONS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.presets import find_preset
+from rlgraph.algorithms.presets import find_preset
 from rlgraph.environments import Environment, make_environment
 from rlgraph.spaces import BoolBox, Dict, IntBox, Tuple
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, FragmentFormat, Origin
-from rlgraph.agents.experience.frames import frames_of
-from rlgraph.agents.experience.messages import pack_message, unpack_message
-from rlgraph.agents.experience.rollouts import rollout_records
-from rlgraph.agents.experience.step import VectorStep
+from rlgraph.experience.fragment import Fragment, FragmentBuffer, FragmentFormat, Origin
+from rlgraph.experience.frames import frames_of
+from rlgraph.experience.messages import pack_message, unpack_message
+from rlgraph.experience.rollouts import rollout_records
+from rlgraph.experience.step import VectorStep
 from rlgraph.core import InputError
 from rlgraph.spaces import Dict, FloatBox, IntBox
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.experience.hindsight import CHECKED, Hindsight, HindsightWriter
-from rlgraph.agents.experience.step import VectorStep
+from rlgraph.experience.hindsight import CHECKED, Hindsight, HindsightWriter
+from rlgraph.experience.step import VectorStep
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import BitFlip, EnvironmentFault, make_vector_env
 from rlgraph.runs.configuration import check

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.experience.n_step import NStepWindows
-from rlgraph.agents.experience.step import VectorStep
+from rlgraph.experience.n_step import NStepWindows
+from rlgraph.experience.step import VectorStep
 
 GAMMA = 0.5
 

@@ -5,14 +5,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
-from rlgraph.agents.dqn import DQN
-from rlgraph.agents.experience.fragment import FragmentFormat
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.learner import Learner
-from rlgraph.agents.sac import SAC
-from rlgraph.agents.sampler import FragmentSampler, Sampler
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.experience.fragment import FragmentFormat
+from rlgraph.experience.replay import Replay
+from rlgraph.learning.learner import Learner
+from rlgraph.algorithms.sac import SAC
+from rlgraph.learning.sampler import FragmentSampler, Sampler
 from rlgraph.core import InputError
 from rlgraph.spaces import FloatBox, IntBox
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.agents.experience.sequences import SequenceWriter
-from rlgraph.agents.experience.step import VectorStep
+from rlgraph.experience.sequences import SequenceWriter
+from rlgraph.experience.step import VectorStep
 from rlgraph.components import SequenceReplay
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import Environment

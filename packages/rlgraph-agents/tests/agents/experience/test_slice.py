@@ -6,14 +6,14 @@ the newest weights, and what the old one sends late is not learned from.
 
 import numpy as np
 
-from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.dqn import DQN
-from rlgraph.agents.experience.fragment import FragmentFormat, Origin
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.rollouts import Rollouts
-from rlgraph.agents.learner import Learner
-from rlgraph.agents.ppo import PPO
-from rlgraph.agents.sampler import FragmentSampler
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.experience.fragment import FragmentFormat, Origin
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.rollouts import Rollouts
+from rlgraph.learning.learner import Learner
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.core import ExecutionSpec
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import FloatBox, IntBox

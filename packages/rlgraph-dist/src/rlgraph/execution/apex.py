@@ -6,9 +6,9 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-from rlgraph.agents.experience.fragment import Origin
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.sequences import Sequences
+from rlgraph.experience.fragment import Origin
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values

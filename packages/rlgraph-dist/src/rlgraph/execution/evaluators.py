@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.core import InputError
 from rlgraph.environments.state_bounds import Report
 from rlgraph.environments.stepped_env import stepped

@@ -8,15 +8,15 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rlgraph.agents.actor_spec import check_is_fixed
+from rlgraph.learning.actor_spec import check_is_fixed
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.core.specs.connections import check_network
 from rlgraph.core.specs.spec_types import Count, Seconds, Times
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
 from rlgraph.environments.factory import Vectorization
-from rlgraph.environments.process_vector_env import STEP_TIMEOUT
-from rlgraph.environments.restarts import MAX_RESTARTS
+from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
+from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Demand, Engine
 from rlgraph.execution.evaluators import Asked, Evaluators, EvaluatorSpec

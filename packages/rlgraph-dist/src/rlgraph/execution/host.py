@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.messages import pack_message, unpack_message
+from rlgraph.experience.messages import pack_message, unpack_message
 from rlgraph.core import SpecError, registry
 from rlgraph.core.registry import GROUPS
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rlgraph.agents.metric import Metric
+from rlgraph.algorithms.metric import Metric
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.work_times import share_waited
 from rlgraph.workers.metrics import define_metric

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.experience.experience import write_fragment
-from rlgraph.agents.experience.messages import checked_array, pack_message, unpack_message
-from rlgraph.agents.experience.replay import Replay
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.experience.experience import write_fragment
+from rlgraph.experience.messages import checked_array, pack_message, unpack_message
+from rlgraph.experience.replay import Replay
 from rlgraph.components import PrioritizedReplay
 from rlgraph.core import CheckpointError, InputError, RandomStreams, executor_class
 from rlgraph.core.checkpoint.finding import find_checkpoint

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.experience.fragment import Fragment, FragmentFormat, Origin
-from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.sampler import FragmentSampler
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.experience.fragment import Fragment, FragmentFormat, Origin
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.core import InputError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import make_vector_env

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.fragment import Origin
-from rlgraph.agents.experience.messages import pack_message
+from rlgraph.experience.fragment import Origin
+from rlgraph.experience.messages import pack_message
 from rlgraph.core.errors import CheckpointWarning
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Engine

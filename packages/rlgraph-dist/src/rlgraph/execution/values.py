@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.actor import Actor
-from rlgraph.agents.actor_spec import ActorSpec
-from rlgraph.agents.agent_graph import AgentGraph
-from rlgraph.agents.experience.experience import Writer
-from rlgraph.agents.experience.step import VectorStep
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.learning.agent_graph import AgentGraph
+from rlgraph.experience.experience import Writer
+from rlgraph.experience.step import VectorStep
 from rlgraph.core import RandomStreams
 from rlgraph.spaces import Dict, FloatBox
 

@@ -21,8 +21,8 @@ from rlgraph.agents.conformance.subject import (
     sample_states,
 )
 from rlgraph.agents.conformance.table import row
-from rlgraph.agents.experience.messages import unpack_message
-from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.experience.messages import unpack_message
+from rlgraph.experience.nested_arrays import map_arrays
 
 DRAWS = 4000
 

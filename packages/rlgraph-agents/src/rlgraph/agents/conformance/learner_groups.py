@@ -19,21 +19,21 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.a2c import A2C
-from rlgraph.agents.agent_options import make_parts
-from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.apex import Apex
-from rlgraph.agents.behaviour_cloning import BehaviourCloning
-from rlgraph.agents.c51 import C51
-from rlgraph.agents.dqn import DQN
-from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.impala import IMPALA
-from rlgraph.agents.iql import IQL
-from rlgraph.agents.learner import Learner
-from rlgraph.agents.ppo import PPO
-from rlgraph.agents.qr_dqn import QRDQN
-from rlgraph.agents.sac import SAC
-from rlgraph.agents.td3 import TD3
+from rlgraph.algorithms.a2c import A2C
+from rlgraph.learning.agent_options import make_parts
+from rlgraph.algorithms.algorithm import Algorithm
+from rlgraph.algorithms.apex import Apex
+from rlgraph.algorithms.behaviour_cloning import BehaviourCloning
+from rlgraph.algorithms.c51 import C51
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.experience.step import VectorStep
+from rlgraph.algorithms.impala import IMPALA
+from rlgraph.algorithms.iql import IQL
+from rlgraph.learning.learner import Learner
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.qr_dqn import QRDQN
+from rlgraph.algorithms.sac import SAC
+from rlgraph.algorithms.td3 import TD3
 from rlgraph.components import IterativeOptimization
 from rlgraph.core import Collective
 from rlgraph.core.collectives.place import Place, make_collective

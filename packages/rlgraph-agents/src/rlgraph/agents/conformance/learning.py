@@ -22,7 +22,7 @@ from rlgraph.agents.conformance.subject import (
 )
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import random_reward, right_answers
-from rlgraph.agents.random import RandomAgent
+from rlgraph.algorithms.random import RandomAgent
 from rlgraph.core import SpecError
 from rlgraph.spaces import Dict, Space
 from rlgraph.workers.callbacks import Callback

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.agent_graph import AgentGraph
+from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.core import executor_class, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict
 

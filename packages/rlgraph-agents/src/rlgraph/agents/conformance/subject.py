@@ -14,8 +14,8 @@ import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.tasks import CueTask
-from rlgraph.agents.nested_arrays import flatten_arrays
-from rlgraph.agents.random import RandomAgent
+from rlgraph.experience.nested_arrays import flatten_arrays
+from rlgraph.algorithms.random import RandomAgent
 from rlgraph.core import CapabilityError, SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.spaces import FloatBox, IntBox, Space

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from rlgraph.agents.specs import Spec, parse_spec
+from rlgraph.experience.specs import Spec, parse_spec
 from rlgraph.core.specs.documents import read_spec_file
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from rlgraph.agents.specs import Spec
+from rlgraph.experience.specs import Spec
 from rlgraph.runs.benchmarks.suite import Subject, Suite
 from rlgraph.runs.run_files import as_json, parse, read_json, replace_file, storing
 from rlgraph.workers.short_repr import short_repr

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import Field
 
-from rlgraph.agents.data_sets import fingerprint
-from rlgraph.agents.presets import preset
-from rlgraph.agents.specs import Spec, parse_spec
+from rlgraph.experience.data_sets import fingerprint
+from rlgraph.algorithms.presets import preset
+from rlgraph.experience.specs import Spec, parse_spec
 from rlgraph.core import InputError, SpecError
 from rlgraph.core.errors import Fault, nearest
 from rlgraph.core.specs.documents import SUFFIXES, is_spec_file, read_spec_file

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlgraph.agents.specs import parse_spec
+from rlgraph.experience.specs import parse_spec
 from rlgraph.runs.aggregate import FEWEST, interquartile_mean
 from rlgraph.runs.benchmarks.published import Score, published
 from rlgraph.runs.benchmarks.results import SeedResult, State

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.messages import pack_message
+from rlgraph.experience.messages import pack_message
 from rlgraph.core import SpecError
 from rlgraph.core.specs.connections import check_connections, check_network
 from rlgraph.core.specs.spec_types import Seconds

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.messages import unpack_message
+from rlgraph.experience.messages import unpack_message
 from rlgraph.core import RLGraphError, SpecError
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, listen
 from rlgraph.execution.distributed_tf.imports import import_board

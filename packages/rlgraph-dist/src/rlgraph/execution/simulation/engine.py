@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.fragment import Origin
+from rlgraph.experience.fragment import Origin
 from rlgraph.execution.engine import Engine
 from rlgraph.execution.host import unpacked
 from rlgraph.execution.sampling import Sample, SamplerSpec

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.experience.messages import pack_message
+from rlgraph.experience.messages import pack_message
 from rlgraph.core import registry
 from rlgraph.execution.apex import ApexExecutor
 from rlgraph.execution.engine import ActorDied, Engine

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.experience.replay import Replay
+from rlgraph.experience.replay import Replay
 from rlgraph.core import SpecError, registry
 from rlgraph.execution.apex import ApexExecutor
 from rlgraph.execution.executor import Executor

@@ -1,0 +1,1 @@
+"""Algorithms: one file for each paper, and what several share."""

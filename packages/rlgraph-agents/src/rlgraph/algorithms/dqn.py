@@ -1,0 +1,46 @@
+"""Deep Q-learning: Mnih et al. (2015), https://www.nature.com/articles/nature14236."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from rlgraph.algorithms.q_learning import QLearning, QLearningAgent
+from rlgraph.components import DQNLoss
+from rlgraph.spaces import Space
+
+
+class DQN(QLearning):
+    """Deep Q-learning with a target network (Mnih et al., 2015).
+
+    Args:
+        state_space, action_space, options: see `QLearning`.
+        huber_loss: Huber loss instead of squared error.
+        shared_container_action_target, td_aggregation: how parts of a container action learn; see `DQNLoss`.
+        value_rescaling: the network's values are rescaled, for large returns (Pohlen et al., 2018).
+    """
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        huber_loss: bool = False,
+        shared_container_action_target: bool = False,
+        td_aggregation: str = "mean_loss",
+        value_rescaling: bool = False,
+        **options: Any,
+    ):
+        self.make_loss = partial(
+            DQNLoss,
+            huber_loss=huber_loss,
+            action_space=action_space,
+            shared_container_action_target=shared_container_action_target,
+            td_aggregation=td_aggregation,
+            value_rescaling=value_rescaling,
+        )
+        super().__init__(state_space, action_space, **options)
+
+
+class DQNAgent(QLearningAgent):
+    algorithm_class = DQN

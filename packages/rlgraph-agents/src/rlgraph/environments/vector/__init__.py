@@ -1,0 +1,1 @@
+"""Vector environments: many environments that step together."""

@@ -1,0 +1,1 @@
+"""Experience: steps, fragments and records, what agents learn from, and data sets."""
