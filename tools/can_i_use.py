@@ -262,7 +262,7 @@ def outcome(
         mode: how a vector environment of Gymnasium resets; None: the environments are RLgraph's.
     """
     spec, seen = spec_of(name, STATES[states], ACTIONS[actions], features)
-    kind = registry("rlgraph.agents").load(name)
+    kind = Agent.of(name)
     options = parameters_of(kind).named
     spec |= {option: value for option, value in SMALL.items() if option in options}
     if "recurrent layers" in features and "memory_spec" in options:

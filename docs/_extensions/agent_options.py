@@ -23,10 +23,9 @@ def options_markdown(name: str) -> str:
         ValueError: an option has no description.
     """
     from rlgraph.agents import Agent
-    from rlgraph.core import registry
     from rlgraph.core.specs.parameters import descriptions_of, parameters_of
 
-    kind = registry("rlgraph.agents").load(name)
+    kind = Agent.of(name)
     texts, general = descriptions_of(kind), parameters_of(Agent).named
     own = {key: option for key, option in parameters_of(kind).named.items() if key not in general}
     if missing := own.keys() - texts.keys():

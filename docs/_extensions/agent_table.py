@@ -12,6 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from rlgraph.agents import Agent
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.spaces import Space
@@ -63,7 +64,7 @@ def agents_markdown() -> str:
 def executors(agent: str, actions: Space) -> list[str]:
     """The executors that an agent can learn with, as they say themselves."""
     env, found = partial(RandomTask, STATES["a vector"], actions), []
-    kind, backend = registry("rlgraph.agents").load(agent), installed_backends("gradients")[0]
+    kind, backend = Agent.of(agent), installed_backends("gradients")[0]
     for name, options in EXECUTORS.items():
         taken = {key: value for key, value in options.items() if key in parameters_of(kind).named}
         try:

@@ -22,13 +22,14 @@ def metrics_markdown(whose: str) -> str:
 
 def metrics_of_agents() -> dict[str, dict[str, Any]]:
     """Registered name of an agent of rlgraph-agents -> the metrics that its algorithm declares, by name."""
+    from rlgraph.agents import Agent
     from rlgraph.algorithms.actor_critic import ActorCritic
     from rlgraph.algorithms.intrinsic_rewards import IntrinsicRewards
     from rlgraph.core import registry
 
     agents = registry("rlgraph.agents")
-    kinds = {name: agents.load(name).algorithm_class for name in agents.names()}
-    own = {name: kind for name, kind in kinds.items() if kind.__module__.startswith("rlgraph.agents.")}
+    kinds = {name: Agent.of(name).algorithm_class for name in agents.names()}
+    own = {name: kind for name, kind in kinds.items() if kind.__module__.startswith("rlgraph.algorithms.")}
     found = {name: dict(kind.metrics) for name, kind in own.items()}
     for name, kind in own.items():
         if issubclass(kind, ActorCritic):

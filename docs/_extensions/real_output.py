@@ -74,8 +74,8 @@ def _apex() -> Any:
 
 
 def _impala() -> Any:
-    from rlgraph.experience.fragments import Fragments
     from rlgraph.algorithms.impala import IMPALA
+    from rlgraph.experience.fragments import Fragments
 
     return _on_gpu(*_learner(IMPALA, Fragments()))
 

@@ -50,10 +50,10 @@ def updater(backend: str, compiled: bool, sizes: tuple[int, int, int], in_group:
     """One update of PPO on a rollout, NumPy in and out."""
     import numpy as np
 
-    from rlgraph.learning.agent_options import make_parts
-    from rlgraph.learning.learner import Learner
     from rlgraph.algorithms.ppo import PPO
     from rlgraph.core import Collective
+    from rlgraph.learning.agent_options import make_parts
+    from rlgraph.learning.learner import Learner
     from rlgraph.spaces import FloatBox, IntBox
 
     class Alone(Collective):

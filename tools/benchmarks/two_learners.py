@@ -106,8 +106,8 @@ def wait_for_the_other() -> None:
 
 
 def make_learner(options: argparse.Namespace, units: int, collective: Any) -> Any:
-    from rlgraph.learning.agent_options import make_parts
     from rlgraph.algorithms.dqn import DQN
+    from rlgraph.learning.agent_options import make_parts
     from rlgraph.learning.learner import Learner
     from rlgraph.spaces import FloatBox, IntBox
 

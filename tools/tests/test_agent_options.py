@@ -30,7 +30,7 @@ def test_every_agent_with_options_has_a_page_with_them() -> None:
     pages = "".join(page.read_text() for page in (ROOT / "docs" / "agents").glob("*.md"))
     shown = set(re.findall(r"```\{rlgraph-options\} (\w+)", pages))
     known = registry("rlgraph.agents")
-    agents = [name for name in known.names() if known.load(name).__module__.startswith("rlgraph.agents.")]
+    agents = [name for name in known.names() if known.load(name).__module__.startswith("rlgraph.algorithms.")]
     assert shown == {name for name in agents if len(options_markdown(name).splitlines()) > 2}
 
 
@@ -39,6 +39,6 @@ def test_an_option_without_a_description_is_refused(monkeypatch: pytest.MonkeyPa
         def __init__(self, *, depth: int = 1, **options: object):
             """Nothing."""
 
-    monkeypatch.setattr(type(registry("rlgraph.agents")), "load", lambda *_: Undocumented)
+    monkeypatch.setattr(Agent, "of", lambda _: Undocumented)
     with pytest.raises(ValueError, match=r"expected a description of every option, none of \['depth'\]"):
         options_markdown("undocumented")

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from rlgraph.core import memory_group, registry
+from rlgraph.agents import Agent
+from rlgraph.core import memory_group
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing.shares import random_batch, share_of
 
@@ -69,7 +70,7 @@ def make_learner(name, devices, collective=None):
     from rlgraph.learning.agent_options import make_parts
     from rlgraph.learning.learner import Learner
 
-    kind = registry("rlgraph.agents").load(name).algorithm_class
+    kind = Agent.of(name).algorithm_class
     execution = {"dtype": "float64", "devices": devices, "collective": "memory"}
     options = {
         "network_spec": LAYERS,

@@ -8,22 +8,22 @@ import sys
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent, Algorithm
-from rlgraph.algorithms.a2c import A2C, A2CAgent
-from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.agents import A2CAgent, Agent, Algorithm, PPOAgent
+from rlgraph.algorithms.a2c import A2C
 from rlgraph.algorithms.dqn import DQN
-from rlgraph.experience.experience import Experience
-from rlgraph.experience.fragment import FragmentFormat
-from rlgraph.experience.fragments import Fragments
-from rlgraph.experience.replay import Replay
-from rlgraph.experience.rollouts import Rollouts, default_sequence_length
-from rlgraph.learning.learner import Learner
-from rlgraph.experience.nested_arrays import map_arrays
-from rlgraph.algorithms.ppo import PPO, PPOAgent
-from rlgraph.learning.sampler import FragmentSampler
+from rlgraph.algorithms.ppo import PPO
 from rlgraph.components import Policy
 from rlgraph.core import AssemblyError, InputError, SpecError, rlgraph_api
 from rlgraph.environments.factory import make_vector_env
+from rlgraph.experience.experience import Experience
+from rlgraph.experience.fragment import FragmentFormat
+from rlgraph.experience.fragments import Fragments
+from rlgraph.experience.nested_arrays import map_arrays
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.rollouts import Rollouts, default_sequence_length
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.learning.learner import Learner
+from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Callback
 

@@ -5,9 +5,10 @@ import inspect
 import numpy as np
 import pytest
 
-from rlgraph.algorithms.a2c import A2C, A2CAgent
-from rlgraph.algorithms.ppo import PPO, PPOAgent
-from rlgraph.algorithms.sac import SAC, SACAgent
+from rlgraph.agents import A2CAgent, PPOAgent, SACAgent
+from rlgraph.algorithms.a2c import A2C
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.sac import SAC
 from rlgraph.components import Adam, IterativeOptimization, Optimizer, RMSProp
 from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.experience.messages import unpack_message
 from rlgraph.core import NumericalError, SpecError
+from rlgraph.experience.messages import unpack_message
 
 SMALL = {"type": "apex", "network_spec": [{"type": "dense", "units": 4}], "backend": "numpy", "seed": 3}
 

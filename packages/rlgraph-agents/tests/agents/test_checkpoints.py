@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import rlgraph.core.checkpoint.writing as writing
-from rlgraph.learning.stored_meaning import MEANING
 from rlgraph.core import CheckpointError, CheckpointWarning, InputError
 from rlgraph.core.checkpoint import Checkpoint, Manifest, write_checkpoint
+from rlgraph.learning.stored_meaning import MEANING
 from rlgraph.testing import installed_backends
 
 

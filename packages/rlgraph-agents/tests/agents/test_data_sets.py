@@ -9,10 +9,10 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask
-from rlgraph.experience.data_sets import DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import Environment, EnvironmentFault, make_vector_env
 from rlgraph.environments.masked_states import masked_states
+from rlgraph.experience.data_sets import DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.workers import record_data_set
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.experience.data_sets import RecordedEpisode, write_data_set
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import RandomEnv
+from rlgraph.experience.data_sets import RecordedEpisode, write_data_set
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.workers import record_data_set
 

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlgraph.core import InputError
+from rlgraph.experience.external_batches import BatchReader
 from rlgraph.experience.n_step import NStepWindows, n_step_transitions
 from rlgraph.experience.rollouts import Rollouts
 from rlgraph.experience.sequence_indices import fragment_ends
 from rlgraph.experience.step import VectorStep
-from rlgraph.experience.waiting_steps import WaitingSteps, rounds
-from rlgraph.experience.external_batches import BatchReader
 from rlgraph.experience.step_reader import StepReader
-from rlgraph.core import InputError
+from rlgraph.experience.waiting_steps import WaitingSteps, rounds
 from rlgraph.spaces import FloatBox, IntBox
 
 G = 0.5

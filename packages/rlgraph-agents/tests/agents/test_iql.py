@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent
+from rlgraph.agents import Agent, IQLAgent
 from rlgraph.experience.data_sets import RecordedEpisode, write_data_set
-from rlgraph.algorithms.iql import IQLAgent
 from rlgraph.spaces import FloatBox, IntBox
 
 LAYERS = [{"type": "dense", "units": 3, "activation": "tanh"}]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.learning.agent_options import make_parts
 from rlgraph.agents.conformance.learner_groups import (
     CASES,
     CATEGORY,
@@ -19,9 +18,10 @@ from rlgraph.agents.conformance.learner_groups import (
     run_case,
     run_in_processes,
 )
-from rlgraph.learning.learner import Learner
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.core import AssemblyError, memory_group, registry
+from rlgraph.learning.agent_options import make_parts
+from rlgraph.learning.learner import Learner
 
 #: What is run in processes, where it takes longer.
 SOME = ("ppo", "ppo-statistics", "dqn", "sac")

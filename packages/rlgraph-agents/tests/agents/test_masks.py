@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
-from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.core import InputError, SpecError, registry
 from rlgraph.core.functional.distributions.categorical import IMPOSSIBLE
 from rlgraph.draw import plan_text
 from rlgraph.environments import Environment, EnvironmentFault, LegalMoves
 from rlgraph.environments.factory import make_vector_env
+from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 
 ALL = ("a2c", "dqn", "ppo", "random", "sac")

@@ -5,8 +5,8 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask
-from rlgraph.experience.data_sets import FIELDS, DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.core import InputError, SpecError
+from rlgraph.experience.data_sets import FIELDS, DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import SingleThreadedWorker
 

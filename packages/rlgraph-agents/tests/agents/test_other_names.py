@@ -6,6 +6,8 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.agent import _worker_options
+from rlgraph.core import ExecutionSpec, SpecError
+from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.experience.other_names import (
     IN_A_RUN,
     IN_AN_AGENT,
@@ -16,8 +18,6 @@ from rlgraph.experience.other_names import (
     OF_AN_AGENT,
 )
 from rlgraph.experience.specs import UpdateSpec
-from rlgraph.core import ExecutionSpec, SpecError
-from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.runs.configuration import apply_overrides, check
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.schema import run_schema

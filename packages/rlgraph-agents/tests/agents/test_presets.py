@@ -8,8 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent, DQNAgent
-from rlgraph.algorithms.ppo import PPOAgent
+from rlgraph.agents import Agent, DQNAgent, PPOAgent
 from rlgraph.algorithms.presets import find_preset, presets_of
 from rlgraph.core import SpecError, registry
 from rlgraph.draw import plan_text

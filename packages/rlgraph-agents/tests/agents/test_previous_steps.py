@@ -7,9 +7,9 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
-from rlgraph.experience.previous_steps import PreviousSteps
 from rlgraph.agents.serving import ActorHandle
 from rlgraph.core import InputError, SpecError
+from rlgraph.experience.previous_steps import PreviousSteps
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, TextBox
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]

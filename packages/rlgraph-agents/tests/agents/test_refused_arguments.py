@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
+from rlgraph.core import InputError, SpecError
 from rlgraph.experience.quick_checks import quick_check, quick_check_of_floats
 from rlgraph.experience.step_reader import CHECKED_STEPS
-from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.workers import SingleThreadedWorker, record_data_set
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.algorithms.sac import SACAgent
+from rlgraph.agents import SACAgent
 from rlgraph.components.distributions import transformed_normal
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from rlgraph.algorithms.dqn import DQNAgent
-from rlgraph.algorithms.ppo import PPOAgent
-from rlgraph.learning.sampler import FragmentSampler, Sampler
+from rlgraph.agents import DQNAgent, PPOAgent
 from rlgraph.environments import Environment, EnvironmentFault, SequentialVectorEnv
 from rlgraph.environments.factory import make_vector_env
+from rlgraph.learning.sampler import FragmentSampler, Sampler
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing.environments import CountingEnvironment
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
-from rlgraph.learning.actor import Actor
 from rlgraph.components import Dense
 from rlgraph.core import CheckpointError, InputError
 from rlgraph.core.checkpoint.tensor_file import TensorFile
+from rlgraph.learning.actor import Actor
 from rlgraph.runs import train
 from rlgraph.spaces import Dict, FloatBox, IntBox
 

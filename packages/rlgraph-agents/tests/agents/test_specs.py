@@ -3,8 +3,8 @@
 import pytest
 from pydantic import Field
 
-from rlgraph.experience.specs import Spec, UpdateSpec, parse_spec
 from rlgraph.core import SpecError
+from rlgraph.experience.specs import Spec, UpdateSpec, parse_spec
 
 
 class Inner(Spec):

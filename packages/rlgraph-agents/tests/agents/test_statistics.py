@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.experience.step import VectorStep
-from rlgraph.learning.statistics import Moments, pooled
 from rlgraph.components import Normalizer
 from rlgraph.core import SpecError, memory_group
 from rlgraph.environments import Environment
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.statistics import Moments, pooled
 from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 from rlgraph.workers import Callback

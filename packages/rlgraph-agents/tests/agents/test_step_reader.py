@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rlgraph.experience.step_reader import StepReader
 from rlgraph.core import InputError
+from rlgraph.experience.step_reader import StepReader
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 

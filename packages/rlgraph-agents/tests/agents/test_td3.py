@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.algorithms.td3 import TD3Agent
+from rlgraph.agents import TD3Agent
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 

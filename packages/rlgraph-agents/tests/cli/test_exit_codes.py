@@ -12,8 +12,8 @@ import pytest
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.core import CheckpointError, NumericalError, SpecError
 from rlgraph.core.registry import Registry
-from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from rlgraph.environments import (
     check_environment,
     make_vector_env,
 )
-from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.environments.errors import last_line
 from rlgraph.environments.interrupts import Interruption, interruptible
 from rlgraph.environments.stepped_env import SteppedEnv
+from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.runs.configuration import check
 from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
 

@@ -14,8 +14,8 @@ from rlgraph.algorithms.sac import SAC
 from rlgraph.components import Adam, Dense, Multiply, NeuralNetwork, NoisyDense, ReplayMemory, SACValueNetwork
 from rlgraph.core import RLGraphError, SpecError, allow_imports, registry
 from rlgraph.core.specs.parameters import parameters_of
-from rlgraph.environments.factory import make_vector_env
 from rlgraph.environments.adapters.native_vector_env import NativeVectorEnv
+from rlgraph.environments.factory import make_vector_env
 from rlgraph.runs import configuration, resume, train
 from rlgraph.runs.config_file import read_config
 from rlgraph.runs.configuration import resolve
@@ -174,7 +174,7 @@ OFTEN = ("network_spec", "value_network_spec", "intrinsic_reward", "policy_spec"
 def documents(kind):
     """Documents of an agent without end: some of its options at once."""
     draw = random.Random(kind)
-    names = [name for name in parameters_of(registry("rlgraph.agents").load(kind)).named if name in OPTIONS]
+    names = [name for name in parameters_of(Agent.of(kind)).named if name in OPTIONS]
     while True:
         chosen = [name for name in names if draw.random() < (0.5 if name in OFTEN else 0.2)]
         options = {name: draw.choice(OPTIONS[name]) for name in chosen}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.experience.data_sets import FIELDS
 from rlgraph.core import InputError, SpecError
+from rlgraph.experience.data_sets import FIELDS
 from rlgraph.runs import resume, train
 from rlgraph.runs.configuration import check
 from rlgraph.workers import Callback, offline, record_data_set

@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent, DQNAgent
-from rlgraph.algorithms.ppo import PPOAgent
-from rlgraph.experience.specs import UpdateSpec
+from rlgraph.agents import Agent, DQNAgent, PPOAgent
 from rlgraph.components import Dense
 from rlgraph.core import BuildWarning, CheckpointError, SpecError, allow_imports
 from rlgraph.core.numpy.backend import NumpyBackend
 from rlgraph.environments import make_environment
+from rlgraph.experience.specs import UpdateSpec
 from rlgraph.runs import train
 from rlgraph.spaces import Dict, FloatBox, IntBox
 

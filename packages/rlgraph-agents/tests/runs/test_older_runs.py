@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.learning.stored_meaning import as_it_meant
 from rlgraph.core import CheckpointError
+from rlgraph.learning.stored_meaning import as_it_meant
 
 FIXTURES = Path(__file__).parent / "fixtures"
 #: The recorded values have six digits that every backend and processor agrees on.

@@ -10,9 +10,9 @@ from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
 from rlgraph.algorithms.intrinsic_rewards import IntrinsicRewards
-from rlgraph.learning.learner import Learner
 from rlgraph.algorithms.ppo import PPO
-from rlgraph.core import InputError, registry
+from rlgraph.core import InputError
+from rlgraph.learning.learner import Learner
 from rlgraph.runs import RunFolderError, resume, train
 from rlgraph.runs.records import Records, read_metrics
 from rlgraph.runs.run_files import parse
@@ -110,7 +110,7 @@ def event_rows(folder):
 
 
 def algorithm_of(agent):
-    return registry("rlgraph.agents").load(agent).algorithm_class
+    return Agent.of(agent).algorithm_class
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -12,10 +12,10 @@ from matplotlib import image
 from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
-from rlgraph.experience.specs import parse_spec
 from rlgraph.core import SpecError
 from rlgraph.draw import graph_definition
 from rlgraph.environments import environment_seed
+from rlgraph.experience.specs import parse_spec
 from rlgraph.runs import fork, resume, train
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.records import read_evaluations, read_metrics

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rlgraph.experience.specs import parse_spec
 from rlgraph.core import SpecError
+from rlgraph.experience.specs import parse_spec
 from rlgraph.runs.run_spec import EvaluationSpec, RunSpec
 
 SMALL = {"agent": {"type": "dqn"}, "environment": "CartPole-v1", "steps": 10}

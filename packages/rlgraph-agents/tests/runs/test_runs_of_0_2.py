@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent, agent_checkpoint
+from rlgraph.agents import Agent
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.algorithms.sac import SAC
 from rlgraph.core import CheckpointError
+from rlgraph.learning import agent_storage
 from rlgraph.spaces import FloatBox, IntBox
 
 STATES, MOVES = FloatBox(shape=(3,)), FloatBox(-2.0, 2.0, shape=(2,))
@@ -109,7 +110,7 @@ def older(tmp_path, monkeypatch):
     """Writes a checkpoint alone, as version 0.2 did; only this has no layers where the agent was given none."""
 
     def store(states, network_spec):
-        monkeypatch.setattr(agent_checkpoint, "MEANING", 1)
+        monkeypatch.setattr(agent_storage, "MEANING", 1)
         return dqn(states, network_spec).store_model(tmp_path / "model")
 
     return store

@@ -7,10 +7,10 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.algorithms.dqn import DQN
-from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, changed_layers
 from rlgraph.components import Dropout
 from rlgraph.core import Component, rlgraph_api
 from rlgraph.core.checkpoint.manifest import read_manifest
+from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, changed_layers
 from rlgraph.runs import RunFolderError, fork, resume, run_folder, train
 from rlgraph.runs.resuming import check_layers
 from rlgraph.workers import Callback

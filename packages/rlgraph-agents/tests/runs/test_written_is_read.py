@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rlgraph.agents import Agent
-from rlgraph.experience.specs import parse_spec
 from rlgraph.core import CheckpointError, SpecError
 from rlgraph.core.checkpoint.manifest import Manifest, read_manifest, write_manifest
 from rlgraph.core.checkpoint.writing import write_checkpoint
 from rlgraph.core.specs.documents import MAX_DEPTH, MAX_TEXT, MAX_VALUES
 from rlgraph.environments import EnvironmentFault
+from rlgraph.experience.specs import parse_spec
 from rlgraph.runs import RunFolderError, resume, train
 from rlgraph.runs.benchmarks.results import SeedResult
 from rlgraph.runs.benchmarks.results import read_result as read_seed

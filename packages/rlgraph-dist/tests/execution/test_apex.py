@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlgraph.experience.messages import pack_message
 from rlgraph.core import SpecError
 from rlgraph.core.errors import CheckpointWarning
 from rlgraph.core.runtime.programs import Programs
@@ -18,6 +17,7 @@ from rlgraph.execution.engine import ActorDied
 from rlgraph.execution.in_process import InProcessEngine
 from rlgraph.execution.replay_shard import BatchFormat
 from rlgraph.execution.sampling import SamplerSpec
+from rlgraph.experience.messages import pack_message
 from rlgraph.runs import resume, train
 from rlgraph.workers import Callback
 

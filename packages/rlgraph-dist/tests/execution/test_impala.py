@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlgraph.experience.fragment import Origin
 from rlgraph.core import SpecError
 from rlgraph.execution import ApexExecutor, ImpalaExecutor
 from rlgraph.execution.engine import ActorDied
 from rlgraph.execution.in_process import InProcessEngine
+from rlgraph.experience.fragment import Origin
 from rlgraph.workers import Callback
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.learning.group import Group
 from rlgraph.core import BuildError, CollectiveError, ExecutionSpec, SpecError, memory_group, registry
 from rlgraph.core.collectives.membership import Beat
 from rlgraph.environments import make_environment
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
+from rlgraph.learning.group import LearnerGroup
 from rlgraph.runs import resume, train
 from rlgraph.runs.result_file import read_result
 from rlgraph.testing.collectives import free_address
@@ -38,7 +38,7 @@ def make_agent(kind="ppo", execution_spec=IN_TWO, **options):
 
 
 class Learners:
-    """The members of a group in threads of this process, each the `Group` of an agent."""
+    """The members of a group in threads of this process, each the `LearnerGroup` of an agent."""
 
     def __init__(self, monkeypatch, size=2):
         members = memory_group(size, timeout=5.0)
@@ -49,7 +49,7 @@ class Learners:
             for name, value in place.items():
                 monkeypatch.setenv(name, str(value))
             monkeypatch.setenv("RLGRAPH_GROUP_ADDRESS", "memory:0")
-            self.groups.append(Group(ExecutionSpec(collective="in_memory"), None))
+            self.groups.append(LearnerGroup(ExecutionSpec(collective="in_memory"), object, {}))
 
     def do(self, *functions):
         def outcome(each):
@@ -150,7 +150,7 @@ def test_learners_of_a_launcher_have_the_devices_of_their_machine(monkeypatch):
     }
     for name, value in place.items():
         monkeypatch.setenv(name, value)
-    group = Group(ExecutionSpec(devices=["cpu", "cuda:7"], collective="gloo"), None)
+    group = LearnerGroup(ExecutionSpec(devices=["cpu", "cuda:7"], collective="gloo"), object, {})
     assert (group.rank, group.size, group._device) == (3, 4, "cuda:7")
     with pytest.raises(BuildError, match="'cuda:7', which the torch backend does not have here"):
         make_agent(execution_spec={"devices": ["cpu", "cuda:7"], "collective": "gloo"})

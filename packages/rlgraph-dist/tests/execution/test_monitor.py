@@ -2,11 +2,11 @@
 
 import pytest
 
-from rlgraph.experience.fragment import Origin
 from rlgraph.execution.live_view import MOST_LINES, lines_of
 from rlgraph.execution.monitor import Monitor
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.work_times import WorkTimes, timed
+from rlgraph.experience.fragment import Origin
 
 
 class Clock:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from rlgraph.agents import Agent
 from rlgraph.learning.learner import Learner
-from rlgraph.core import registry
 from rlgraph.runs import train
 from rlgraph.runs.records import read_metrics
 
@@ -48,7 +48,7 @@ def test_rows_have_the_means_of_what_updates_return(agent, tmp_path, monkeypatch
             assert row[name] == pytest.approx(np.mean([each[name] for each in mine])), name
         assert 0.0 < row["learning_rate"] <= 1e-3
     assert done == len(updates)
-    declared = registry("rlgraph.agents").load(agent).algorithm_class.metrics
+    declared = Agent.of(agent).algorithm_class.metrics
     assert updates[0].keys() == {"loss", *declared}
     sizes = [row.get("replay_size") for row in rows]
     if agent in ("dqn", "apex"):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.execution import SyncBatchExecutor
+from rlgraph.learning.actor_spec import ActorSpec
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
 PPO = {"type": "ppo", "network_spec": LAYERS, "rollout_length": 16, "clip_ratio": [0.2, 0.0]}

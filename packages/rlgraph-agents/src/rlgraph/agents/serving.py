@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rlgraph.core import InputError, RandomStreams, SpecError, data_specs
+from rlgraph.environments.masked_states import check_legal
+from rlgraph.experience.nested_arrays import length, map_arrays, row
+from rlgraph.experience.step_reader import StepReader, force_batch
 from rlgraph.learning.acting_arguments import as_flag
 from rlgraph.learning.actor import Actor
 from rlgraph.learning.actor_spec import ActorSpec
-from rlgraph.experience.nested_arrays import length, map_arrays, row
-from rlgraph.experience.step_reader import StepReader, force_batch
-from rlgraph.core import InputError, RandomStreams, SpecError, data_specs
-from rlgraph.environments.masked_states import check_legal
 from rlgraph.spaces import from_spec
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.algorithms.actor_critic import ActorCritic
-from rlgraph.agents.agent import Agent
 from rlgraph.components import ActorCriticLoss
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
@@ -55,7 +54,3 @@ class A2C(ActorCritic):
         numbers = self.descend(losses, {**records, **computed}, time_percentage)
         # After the derivatives, which do not go back through sums over learners.
         return {**numbers, **metrics, **self.explained(computed, records)}
-
-
-class A2CAgent(Agent):
-    algorithm_class = A2C

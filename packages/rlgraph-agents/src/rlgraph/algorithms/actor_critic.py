@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal
 
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.default_network import SHARED, network_for, policy_and_value_function
-from rlgraph.experience.rollouts import Rollouts
 from rlgraph.algorithms.intrinsic_rewards import IntrinsicRewards
 from rlgraph.algorithms.metric import Metric, usual
 from rlgraph.components import GeneralizedAdvantageEstimation, Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.experience.rollouts import Rollouts
 from rlgraph.spaces import Space
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from rlgraph.experience.experience import ExperienceKind
 from rlgraph.algorithms.metric import Metric
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import Component, rlgraph_api
+from rlgraph.experience.experience import ExperienceKind
 from rlgraph.spaces import Dict, Space
 
 
@@ -37,6 +37,8 @@ class Algorithm(Component):
 
     Attributes:
         experience: the kind of experience that it learns from, and the options that both have.
+        agent_class: import path of the class of agents, without an algorithm, that those with this one are made from.
+            It is imported when the first is made, since algorithms import nothing of agents.
         executor: name of the executor that suits it, where actors are elsewhere (rlgraph-dist).
         remembers: name of what `act` returns besides the action, and `update` finds in ``records["remembered"]`` -> its
             Space, one per item; of algorithms that learn from rollouts.
@@ -59,6 +61,7 @@ class Algorithm(Component):
     update: Any
 
     experience: ClassVar[ExperienceKind]
+    agent_class: ClassVar[str] = "rlgraph.agents.agent:Agent"
     executor: ClassVar[str] = "sync_batch"
     remembers: ClassVar[Mapping[str, Space]] = {}
     action_values: str = ""

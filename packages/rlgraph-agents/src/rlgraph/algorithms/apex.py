@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.algorithms.dqn import DQN, DQNAgent
-from rlgraph.experience.replay import Replay
+from rlgraph.algorithms.dqn import DQN
 from rlgraph.components.common.argument_checks import check_number
+from rlgraph.experience.replay import Replay
 from rlgraph.spaces import IntBox, Space
 
 
@@ -54,7 +54,3 @@ class Apex(DQN):
         given = {"base": "epsilon_base", "alpha": "epsilon_alpha"}
         epsilon |= {key: options[name] for key, name in given.items() if name in options}
         return {**options, "exploration_spec": {**explores, "epsilon_spec": epsilon}}
-
-
-class ApexAgent(DQNAgent):
-    algorithm_class = Apex

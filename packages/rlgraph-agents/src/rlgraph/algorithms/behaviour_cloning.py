@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.agents.agent import Agent
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.default_network import network_for
-from rlgraph.experience.demonstrations import Demonstrations
 from rlgraph.algorithms.metric import Metric, usual
 from rlgraph.components import NegativeLogLikelihoodLoss, Optimizer, Policy
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.experience.demonstrations import Demonstrations
 from rlgraph.spaces import Space
 
 
@@ -60,7 +59,3 @@ class BehaviourCloning(Algorithm):
         losses = self.loss.loss(parameters=likelihood)
         variables = self.policy.variables(trainable_only=True)
         return {**losses, **self.optimizer.measured_step(variables, losses["loss"], time_percentage)}
-
-
-class BehaviourCloningAgent(Agent):
-    algorithm_class = BehaviourCloning

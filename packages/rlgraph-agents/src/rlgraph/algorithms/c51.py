@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from rlgraph.experience.replay import Replay
-from rlgraph.algorithms.q_learning import QLearning, QLearningAgent
+from rlgraph.algorithms.q_learning import QLearning
 from rlgraph.components import CategoricalDQNLoss
 from rlgraph.components.policies.return_distributions import CategoricalReturns
 from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.experience.replay import Replay
 from rlgraph.spaces import Space
 
 
@@ -83,11 +83,3 @@ class Rainbow(C51):
             exploration_spec={"epsilon_spec": 0.0} if exploration_spec is None else exploration_spec,
             **options,
         )
-
-
-class C51Agent(QLearningAgent):
-    algorithm_class = C51
-
-
-class RainbowAgent(QLearningAgent):
-    algorithm_class = Rainbow

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from rlgraph.experience.replay_with_demonstrations import ReplayWithDemonstrations
 from rlgraph.algorithms.metric import Metric
-from rlgraph.algorithms.q_learning import QLearning, QLearningAgent
+from rlgraph.algorithms.q_learning import QLearning
 from rlgraph.components import DQFDLoss
 from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.experience.replay_with_demonstrations import ReplayWithDemonstrations
 from rlgraph.spaces import Space
 
 #: Values of `QLearning` that do not depend on the number of steps.
@@ -75,7 +75,3 @@ class DQFD(QLearning):
         names = ("rewards", "terminals", "discounts", "next_observations")
         later = super()._values({**records, **{name: records[f"n_step_{name}"] for name in names}})
         return {**values, **{f"n_step_{name}": later[name] for name in later if name not in OF_THE_STATE}}
-
-
-class DQFDAgent(QLearningAgent):
-    algorithm_class = DQFD

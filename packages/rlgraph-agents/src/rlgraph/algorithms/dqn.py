@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from rlgraph.algorithms.q_learning import QLearning, QLearningAgent
+from rlgraph.algorithms.q_learning import QLearning
 from rlgraph.components import DQNLoss
 from rlgraph.spaces import Space
 
@@ -40,7 +40,3 @@ class DQN(QLearning):
             value_rescaling=value_rescaling,
         )
         super().__init__(state_space, action_space, **options)
-
-
-class DQNAgent(QLearningAgent):
-    algorithm_class = DQN

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from rlgraph.agents.agent import Agent
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.default_network import SHARED, policy_and_value_function
-from rlgraph.experience.fragments import Fragments
 from rlgraph.algorithms.metric import Metric, usual
 from rlgraph.components import IMPALALoss, Optimizer
 from rlgraph.components.common.observations import evaluating
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
+from rlgraph.experience.fragments import Fragments
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -129,7 +128,3 @@ class IMPALA(Algorithm):
         )
         numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"}
         return {**numbers, **norm, "explained_variance": explained}
-
-
-class IMPALAAgent(Agent):
-    algorithm_class = IMPALA

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.experience.previous_steps import PREVIOUS
 from rlgraph.components import LargeIMPALANetwork, SmallIMPALANetwork
 from rlgraph.components.preprocessing.text_codes import is_text
 from rlgraph.core import SpecError
 from rlgraph.environments.masked_states import OBSERVATION
+from rlgraph.experience.previous_steps import PREVIOUS
 from rlgraph.spaces import Dict, Space
 
 NETWORKS = {"small_impala_network": SmallIMPALANetwork, "large_impala_network": LargeIMPALANetwork}

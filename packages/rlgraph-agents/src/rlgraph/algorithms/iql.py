@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.agents.agent import Agent
 from rlgraph.algorithms.default_network import policy_and_value_networks
 from rlgraph.algorithms.metric import Metric, usual
 from rlgraph.algorithms.off_policy_actor_critic import OffPolicyActorCritic
@@ -90,7 +89,3 @@ class IQL(OffPolicyActorCritic):
         for target in self.targets:
             target.sync()
         return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), **losses, **norms}
-
-
-class IQLAgent(Agent):
-    algorithm_class = IQL

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.default_network import critic_networks
-from rlgraph.experience.replay import Replay
 from rlgraph.algorithms.metric import Metric, usual
 from rlgraph.algorithms.random_actions import RandomActions
 from rlgraph.components import Optimizer, SACValueNetwork, Target
@@ -17,6 +16,7 @@ from rlgraph.core import Component, graph_fn
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import making
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.experience.replay import Replay
 from rlgraph.spaces import Space
 
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from rlgraph.algorithms.actor_critic import ActorCritic
-from rlgraph.agents.agent import Agent
-from rlgraph.experience.rollouts import Rollouts
 from rlgraph.algorithms.metric import Metric
 from rlgraph.components import IterativeOptimization, PPOLoss, Standardize
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.common.observations import evaluating
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
+from rlgraph.experience.rollouts import Rollouts
 from rlgraph.spaces import Space
 
 
@@ -114,7 +113,3 @@ class PPO(ActorCritic):
             policy_advantages=records.get("policy_advantages"),
         )
         return self.descend(losses, records, time_percentage)
-
-
-class PPOAgent(Agent):
-    algorithm_class = PPO

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
-from rlgraph.agents.agent import Agent
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.default_network import network_for
-from rlgraph.experience.replay import Replay
 from rlgraph.algorithms.metric import Metric, usual
 from rlgraph.components import DuelingPolicy, Exploration, Optimizer, QPolicy, Target
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.policies.return_distributions import ReturnDistribution
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.experience.replay import Replay
 from rlgraph.spaces import Space
 
 
@@ -46,6 +43,7 @@ class QLearning(Algorithm):
     """
 
     experience = Replay.of()
+    agent_class = "rlgraph.agents.shipped:QLearningAgent"
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {"sync_target": ("sync_interval", "steps")}
     search_space: ClassVar[Mapping[str, Any]] = {
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
@@ -161,22 +159,3 @@ class QLearning(Algorithm):
             contradicts = f"false contradicts policy_spec.type, a {type(policy).__name__}"
             raise SpecError(f"{contradicts}; change both, or leave out policy_spec (null)", path="dueling_q")
         return policy
-
-
-class QLearningAgent(Agent):
-    """An agent of Q-learning; a subclass has the `algorithm_class`."""
-
-    def get_td_loss(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> tuple[float, np.ndarray]:
-        """The loss of an external batch, and that of each item [B], without learning from it.
-
-        Batches and errors are those of `update`.
-        """
-        records = self._batches.records("get_td_loss", batch, sequence_indices)
-        results = self.executor.program("get_td_loss")(**self.learner.on_records(records))
-        return float(results["loss"]), results["loss_per_item"]
-
-    def post_process(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> dict[str, Any]:
-        """As `Agent.post_process`; also ``priorities`` [B], the sizes of TD errors (Horgan et al., 2018)."""
-        fields = super().post_process(batch, sequence_indices)
-        records = {name: values for name, values in fields.items() if name != "importance_weights"}
-        return {**fields, "priorities": self.executor.program("get_td_errors")(records)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from rlgraph.algorithms.q_learning import QLearning, QLearningAgent
+from rlgraph.algorithms.q_learning import QLearning
 from rlgraph.components import QuantileDQNLoss
 from rlgraph.components.policies.return_distributions import QuantileReturns
 from rlgraph.spaces import Space
@@ -42,7 +42,3 @@ class QRDQN(QLearning):
         self.returns = QuantileReturns(num_quantiles)
         self.make_loss = partial(QuantileDQNLoss, huber_delta)
         super().__init__(state_space, action_space, double_q=double_q, dueling_q=dueling_q, **options)
-
-
-class QRDQNAgent(QLearningAgent):
-    algorithm_class = QRDQN

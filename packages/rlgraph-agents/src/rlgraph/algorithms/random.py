@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.agents.agent import Agent
 from rlgraph.algorithms.algorithm import Algorithm
-from rlgraph.experience.nothing import Nothing
 from rlgraph.algorithms.random_actions import RandomActions
 from rlgraph.core import rlgraph_api
+from rlgraph.experience.nothing import Nothing
 from rlgraph.spaces import Space
 
 
@@ -35,7 +34,3 @@ class Random(Algorithm):
     @rlgraph_api
     def act_greedily(self, observations: Any) -> Any:
         return {"action": self.random_actions.draw(observations)}
-
-
-class RandomAgent(Agent):
-    algorithm_class = Random

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.action_checks import check_bounded_floats
-from rlgraph.agents.agent import Agent
 from rlgraph.algorithms.default_network import policy_and_value_networks
 from rlgraph.algorithms.metric import Metric, usual
 from rlgraph.algorithms.off_policy_actor_critic import OffPolicyActorCritic
@@ -136,7 +135,3 @@ class SAC(OffPolicyActorCritic):
         if self.loss.discrete:
             return tuple(critic.get_q_values(observations)["q_values"] for critic in critics)
         return tuple(critic.state_action_value(observations, actions) for critic in critics)
-
-
-class SACAgent(Agent):
-    algorithm_class = SAC

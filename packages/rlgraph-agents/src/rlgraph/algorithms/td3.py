@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.action_checks import check_bounded_floats
-from rlgraph.agents.agent import Agent
 from rlgraph.algorithms.default_network import policy_and_value_networks
 from rlgraph.algorithms.off_policy_actor_critic import OffPolicyActorCritic
 from rlgraph.components import DeterministicPolicy, Exploration, Target, TD3Loss
@@ -147,7 +146,3 @@ class TD3(OffPolicyActorCritic):
     @graph_fn
     def _last_actor_loss(self, ops: Any) -> Any:
         return ops.read(self.actor_loss)
-
-
-class TD3Agent(Agent):
-    algorithm_class = TD3

@@ -210,10 +210,11 @@ def _environment(name: str) -> tuple[RenderableType, dict[str, Any]]:
 
 
 def _agent(name: str) -> tuple[RenderableType, dict[str, Any]]:
-    from rlgraph.learning.agent_options import option_groups
+    from rlgraph.agents import Agent
     from rlgraph.algorithms.presets import presets_of
+    from rlgraph.learning.agent_options import option_groups
 
-    target = registry("rlgraph.agents").load(name)
+    target: Any = Agent.of(name)
     algorithm, arguments, groups = target.algorithm_class, described_arguments(target), option_groups(target)
     for title, names in groups.items():
         for option in names:

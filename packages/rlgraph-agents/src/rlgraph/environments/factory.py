@@ -14,18 +14,18 @@ from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.adapters.dm_env import DmEnv, is_dm_env
-from rlgraph.environments.environment import Environment
 from rlgraph.environments.adapters.envpool_vector_env import EnvPoolVectorEnv
-from rlgraph.environments.errors import fault_of
 from rlgraph.environments.adapters.gym_env import OpenAIGymEnv
-from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.adapters.native_vector_env import NativeVectorEnv, vectorised_id
 from rlgraph.environments.adapters.old_gym import explain_class
-from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
 from rlgraph.environments.adapters.protocol_env import ProtocolEnv, missing_methods, resembles_environment
+from rlgraph.environments.environment import Environment
+from rlgraph.environments.errors import fault_of
+from rlgraph.environments.interrupts import interruptible, raise_interruption
+from rlgraph.environments.state_bounds import answers_validate
+from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.environments.vector.sequential_vector_env import SequentialVectorEnv, release
-from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import Space, SpaceError
 

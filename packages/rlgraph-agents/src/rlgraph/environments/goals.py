@@ -10,11 +10,11 @@ import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.core.ops import map_nested
+from rlgraph.environments.adapters.gym_env import OpenAIGymEnv
+from rlgraph.environments.adapters.protocol_env import ProtocolEnv
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import is_envpool, is_vector_instance, make_environment
-from rlgraph.environments.adapters.gym_env import OpenAIGymEnv
-from rlgraph.environments.adapters.protocol_env import ProtocolEnv
 from rlgraph.spaces import Dict, Space
 
 #: The parts of states in the convention of Gymnasium's ``GoalEnv``.

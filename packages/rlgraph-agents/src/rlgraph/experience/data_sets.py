@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlgraph.experience.bounds import outside
-from rlgraph.experience.nested_arrays import row
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments.extras import import_extra
 from rlgraph.environments.masked_states import MaskedStates
+from rlgraph.experience.bounds import outside
+from rlgraph.experience.nested_arrays import row
 from rlgraph.spaces import BoolBox, Dict, FloatBox, Space, Tuple
 
 HDF5, NPZ = (".hdf5", ".h5"), ".npz"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.experience.replay import Replay
-from rlgraph.experience.specs import UpdateSpec
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.specs import UpdateSpec
 
 
 class Demonstrations(Replay):

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from rlgraph.core import Component
 from rlgraph.experience.fragment import Fragment
 from rlgraph.experience.step import VectorStep
-from rlgraph.core import Component
 from rlgraph.spaces import Dict, Space
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rlgraph.core import InputError
+from rlgraph.core.errors import nearest
 from rlgraph.experience.experience import Experience
 from rlgraph.experience.nested_arrays import length, stack
 from rlgraph.experience.step_reader import StepReader, check_lengths
-from rlgraph.core import InputError
-from rlgraph.core.errors import nearest
 
 #: What a batch consists of.
 FIELDS = ("states", "actions", "rewards", "terminals", "next_states")

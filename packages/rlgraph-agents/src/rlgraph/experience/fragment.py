@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core import InputError
 from rlgraph.experience.frames import frames_to_stacks, stacks_to_frames
 from rlgraph.experience.messages import checked_array, pack_message, unpack_message
-from rlgraph.experience.step import VectorStep
 from rlgraph.experience.nested_arrays import length, map_arrays
-from rlgraph.core import InputError
+from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
 
 

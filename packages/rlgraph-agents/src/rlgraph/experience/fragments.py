@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlgraph.experience.rollouts import Rollouts
 from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.experience.rollouts import Rollouts
 
 
 class Fragments(Rollouts):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.experience import Writer
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.nested_arrays import map_arrays, row
-from rlgraph.experience.specs import HindsightSpec, parse_spec
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments.goals import GoalFunctions, goal_functions
+from rlgraph.experience.experience import Writer
+from rlgraph.experience.nested_arrays import map_arrays, row
+from rlgraph.experience.specs import HindsightSpec, parse_spec
+from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import Space
 
 PATH = "hindsight_spec"

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.nested_arrays import flatten_arrays, map_arrays, row
 from rlgraph.core import InputError
+from rlgraph.experience.nested_arrays import flatten_arrays, map_arrays, row
+from rlgraph.experience.step import VectorStep
 
 
 class Transitions(NamedTuple):

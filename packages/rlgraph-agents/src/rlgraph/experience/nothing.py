@@ -7,9 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from rlgraph.core import InputError
 from rlgraph.experience.experience import Experience
 from rlgraph.experience.step import VectorStep
-from rlgraph.core import InputError
 from rlgraph.spaces import Dict, Space
 
 

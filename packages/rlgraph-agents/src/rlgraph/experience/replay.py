@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.experience import Experience, Writer
-from rlgraph.experience.hindsight import Hindsight, HindsightWriter
-from rlgraph.experience.n_step import NStepWindows, check_consecutive, n_step_transitions
-from rlgraph.experience.sequence_indices import fragment_ends
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.specs import HindsightSpec, UpdateSpec, parse_spec
 from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory, SequenceReplay
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.core import InputError, SpecError
 from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.experience.experience import Experience, Writer
+from rlgraph.experience.hindsight import Hindsight, HindsightWriter
+from rlgraph.experience.n_step import NStepWindows, check_consecutive, n_step_transitions
+from rlgraph.experience.sequence_indices import fragment_ends
+from rlgraph.experience.specs import HindsightSpec, UpdateSpec, parse_spec
+from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 
 #: What a record has besides states and next states; with one reward there is one discount for all.

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlgraph.experience.demonstrations import refuse_recurrence
-from rlgraph.experience.experience import Writer
-from rlgraph.experience.n_step import NStepWindows, n_step_transitions
-from rlgraph.experience.replay import FIELDS, Replay, ReplayWriter
-from rlgraph.experience.sequence_indices import fragment_ends
-from rlgraph.experience.nested_arrays import map_arrays, row
-from rlgraph.experience.specs import UpdateSpec
 from rlgraph.components import DemonstrationReplay
 from rlgraph.core import InputError, SpecError
 from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.experience.demonstrations import refuse_recurrence
+from rlgraph.experience.experience import Writer
+from rlgraph.experience.n_step import NStepWindows, n_step_transitions
+from rlgraph.experience.nested_arrays import map_arrays, row
+from rlgraph.experience.replay import FIELDS, Replay, ReplayWriter
+from rlgraph.experience.sequence_indices import fragment_ends
+from rlgraph.experience.specs import UpdateSpec
 from rlgraph.spaces import BoolBox, Dict, Space
 
 #: What a record has of the state n steps later.

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.experience import Experience
-from rlgraph.experience.fragment import Fragment, FragmentBuffer
-from rlgraph.experience.sequence_indices import fragment_ends
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.nested_arrays import length, map_arrays, row
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import InputError, SpecError
+from rlgraph.experience.experience import Experience
+from rlgraph.experience.fragment import Fragment, FragmentBuffer
+from rlgraph.experience.nested_arrays import length, map_arrays, row
+from rlgraph.experience.sequence_indices import fragment_ends
+from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
 
 #: What a record has besides states and next states.

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.replay import Replay
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.nested_arrays import map_arrays
 from rlgraph.components import ReplayedSequences, SequenceReplay
 from rlgraph.core import InputError, PerformanceWarning, SpecError
+from rlgraph.experience.nested_arrays import map_arrays
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space
 
 #: Episodes after which a sequence length that none of them reaches is reported.

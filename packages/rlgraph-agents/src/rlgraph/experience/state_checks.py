@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.quick_checks import has_every_number, integer_check
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.masked_states import NEEDS_ACTION, MaskedStates
 from rlgraph.environments.rows import leaves_of
 from rlgraph.environments.state_bounds import ReportOnce, StateBounds, parts_of, refuse
 from rlgraph.environments.step_checks import check_finite
 from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.experience.quick_checks import has_every_number, integer_check
 from rlgraph.spaces import Dict, FloatBox, IntBox, Space, Tuple
 
 #: Python adds up to this many numbers faster than NumPy does.

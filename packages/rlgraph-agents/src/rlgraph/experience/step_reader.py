@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core import InputError
+from rlgraph.environments.masked_states import MaskedStates
 from rlgraph.experience.bounds import in_words, outside
 from rlgraph.experience.nested_arrays import length, with_batch_rank
 from rlgraph.experience.quick_checks import quick_check, quick_check_of_floats
-from rlgraph.core import InputError
-from rlgraph.environments.masked_states import MaskedStates
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, Space, SpaceError
 
 #: Steps that are checked in every respect, bounds of actions included, before plain arrays are trusted.

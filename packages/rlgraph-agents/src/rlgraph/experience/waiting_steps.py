@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.step import VectorStep
 from rlgraph.experience.nested_arrays import map_arrays, row
+from rlgraph.experience.step import VectorStep
 
 
 @dataclass

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.acting_arguments import as_flag
-from rlgraph.learning.agent_graph import AgentGraph
+from rlgraph.core import GraphExecutor, InputError, RandomStreams
 from rlgraph.experience.messages import unpack_message
 from rlgraph.experience.nested_arrays import map_arrays, row
-from rlgraph.core import GraphExecutor, InputError, RandomStreams
+from rlgraph.learning.acting_arguments import as_flag
+from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.spaces import Space
 
 

@@ -7,12 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rlgraph.algorithms.action_checks import check_action_sizes
-from rlgraph.learning.actor import Actor
-from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.algorithms.algorithm import Algorithm
-from rlgraph.experience.fragment import FragmentFormat
-from rlgraph.experience.frames import frames_of
-from rlgraph.experience.previous_steps import PreviousSteps
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.components.common.normalizer import Normalizer, float_parts
@@ -21,6 +16,11 @@ from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
 from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.masked_states import masked_states
+from rlgraph.experience.fragment import FragmentFormat
+from rlgraph.experience.frames import frames_of
+from rlgraph.experience.previous_steps import PreviousSteps
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.spaces import Dict, Space, TextBox, from_spec
 
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from rlgraph.algorithms.algorithm import Algorithm
-from rlgraph.experience.experience import Experience
-from rlgraph.experience.nothing import Nothing
-from rlgraph.experience.previous_steps import PREVIOUS, PreviousSteps
 from rlgraph.components import DemonstrationReplay, DictPreprocessorStack, PreprocessorStack
 from rlgraph.components.common.normalizer import Normalizer
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.graph.trace import updating
 from rlgraph.environments.masked_states import OBSERVATION, MaskedStates, as_bools
 from rlgraph.environments.state_bounds import Report, ReportOnce
+from rlgraph.experience.experience import Experience
+from rlgraph.experience.nothing import Nothing
+from rlgraph.experience.previous_steps import PREVIOUS, PreviousSteps
 from rlgraph.spaces import Dict, FloatBox, Space
 
 #: What `Algorithm.update` returns per item [B]: for the memory, and for whoever gave the batch.

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.algorithms.algorithm import Algorithm
-from rlgraph.experience.experience import Experience, ExperienceKind
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
+from rlgraph.experience.experience import Experience, ExperienceKind
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.spaces import Space, SpaceError
 
 #: Options of algorithms with targets that RLgraph 0.5 had in ``update_spec``.

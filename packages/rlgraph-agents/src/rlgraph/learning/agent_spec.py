@@ -6,22 +6,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rlgraph.learning.agent_options import check_options
 from rlgraph.algorithms.presets import use_preset
-from rlgraph.experience.specs import Spec
-from rlgraph.core import PluginError, SpecError, registry
+from rlgraph.core import PluginError, SpecError, Specifiable, registry
 from rlgraph.core.errors import Fault
 from rlgraph.core.specs.documents import check_limits, is_json, is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
 from rlgraph.environments.factory import environment_spaces
+from rlgraph.experience.specs import Spec
+from rlgraph.learning.agent_options import check_options
 from rlgraph.spaces import Space, SpaceError, from_spec
 from rlgraph.spaces.spec import is_gymnasium_space
-
-if TYPE_CHECKING:
-    from rlgraph.agents.agent import Agent
 
 SPACES = ("state_space", "action_space")
 """The arguments of an agent's constructor that may be given by position."""
@@ -59,7 +56,7 @@ class AgentMeta(type):
         return agent
 
 
-def refuse_positional(cls: type[Agent], spec: Any, other: Sequence[Any]) -> None:
+def refuse_positional(cls: type[Specifiable], spec: Any, other: Sequence[Any]) -> None:
     """Raise `SpecError` if `Agent.from_spec` was given more than a spec by position, as other libraries have it."""
     if other:
         env = repr(other[0]) if isinstance(other[0], str | Mapping) else "env"
@@ -71,7 +68,7 @@ def refuse_positional(cls: type[Agent], spec: Any, other: Sequence[Any]) -> None
         )
 
 
-def _example(cls: type[Agent], spec: Any) -> Any:
+def _example(cls: type[Specifiable], spec: Any) -> Any:
     """What `cls.from_spec` takes: the given spec, or one of the class where this is of no such agent."""
     if is_spec_file(spec):
         return spec
@@ -101,7 +98,12 @@ def _is_space(value: Any) -> bool:
 
 
 def make_agent(
-    base: type[Agent], spec: Any, path: str, env: Any, handed: Mapping[str, Any], only_check: bool = False
+    base: type[Any],
+    spec: Any,
+    path: str,
+    env: Any,
+    handed: Mapping[str, Any],
+    only_check: bool = False,
 ) -> Any:
     """The agent of a spec, or what its actors are built from.
 
@@ -212,10 +214,12 @@ def _as_data(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return spec
 
 
-def _name_of(kind: type) -> str:
-    """The registered name of a class, else its import path."""
-    known = registry("rlgraph.agents")
+def _name_of(kind: Any) -> str:
+    """The registered name of a class of agents, or of the algorithm that it is of, else its import path."""
+    known, algorithm = registry("rlgraph.agents"), kind.algorithm_class
+    named = [kind, algorithm] if kind.of(algorithm) is kind else [kind]
     for plugin in known.plugins():
-        if plugin.target.endswith(f":{kind.__qualname__}") and known.load(plugin.name) is kind:
+        attribute = plugin.target.rpartition(":")[2]
+        if any(attribute == each.__qualname__ and known.load(plugin.name) is each for each in named):
             return plugin.name
     return place_of(kind)

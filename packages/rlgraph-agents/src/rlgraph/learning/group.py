@@ -1,14 +1,17 @@
-"""The group of learners that an agent is one of."""
+"""The group of learners that an agent is one of, and the others that learner 0 starts."""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
+import pickle
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +31,12 @@ from rlgraph.core.collectives.place import (
     make_collective,
     place_from_environment,
 )
-from rlgraph.core.specs.connections import check_connections
-
-if TYPE_CHECKING:
-    from rlgraph.agents.agent import Agent
+from rlgraph.core.specs.connections import (
+    ConnectionPolicy,
+    check_connections,
+    connection_policy,
+    using_connection_policy,
+)
 
 #: Seconds over which waiting is measured, at least: learners tell of theirs every second.
 MEASURED_OVER = 5.0
@@ -39,7 +44,7 @@ MEASURED_OVER = 5.0
 COMPARED_EVERY = 100
 
 
-class Group(Collective):
+class LearnerGroup(Collective):
     """A learner's group. It is joined when training begins, and left when that ends.
 
     Under ``torchrun`` or ``horovodrun``, and in processes that RLgraph started, the environment says where this learner
@@ -47,7 +52,7 @@ class Group(Collective):
 
     Args:
         execution: has the number of learners, their devices, the collective and the launcher.
-        agent: the learner's.
+        kind, arguments: class and arguments of the learner's agent, which the others are made with too.
 
     Attributes:
         starts_others: whether this learner starts them.
@@ -57,9 +62,9 @@ class Group(Collective):
         PluginError: what they need is not installed.
     """
 
-    def __init__(self, execution: ExecutionSpec, agent: Agent):
-        self._spec, self._agent = execution.collective, agent
-        kind, options = collective_class(self._spec)
+    def __init__(self, execution: ExecutionSpec, kind: type, arguments: Mapping[str, Any]):
+        self._spec, self._agent = execution.collective, (kind, arguments)
+        collective, options = collective_class(self._spec)
         place = place_from_environment()
         self.starts_others = place is None
         if place is None:
@@ -83,7 +88,7 @@ class Group(Collective):
         self._joined: Any = None
         self._launched: Any = None
         self._measured: tuple[float, list[float]] | None = None
-        if getattr(kind, "joins_first", False):
+        if getattr(collective, "joins_first", False):
             self.open()
 
     # The session.
@@ -110,11 +115,9 @@ class Group(Collective):
 
     def _make_others(self) -> Any:
         """What the other learners are made of."""
-        from rlgraph.workers.together import OtherLearner
-
-        arguments = dict(self._agent._arguments)
-        arguments["backend"] = arguments.get("backend") or default_backend()
-        return OtherLearner(type(self._agent), arguments, self.key)
+        kind, arguments = self._agent
+        backend = arguments.get("backend") or default_backend()
+        return OtherLearner(kind, {**arguments, "backend": backend}, self.key)
 
     def close(self) -> None:
         self.leave("")
@@ -251,10 +254,84 @@ class Group(Collective):
         return {"learner_wait": float(np.mean(others)), "slowest_learner": float(slowest)}
 
 
-def group_of(execution: ExecutionSpec, agent: Agent) -> Group | None:
-    """The group that an execution spec asks for; None: the learner is alone."""
-    if execution.collective is None:
-        return None
-    if execution.number_of_learners == 1 and place_from_environment() is None:
-        return None
-    return Group(execution, agent)
+class Alone:
+    """The group of a learner that has no others."""
+
+    rank = 0
+    size = 1
+    starts_others = False
+
+    def share(self, number: int, path: str) -> int:
+        """All of it."""
+        return number
+
+    def all_are(self, state: bool) -> bool:
+        return state
+
+    def compare_weights(self, weights: Mapping[str, np.ndarray], when: str) -> None:
+        """There is nothing to compare them with."""
+
+    def own_draws(self, executor: GraphExecutor) -> AbstractContextManager[None]:
+        """Draws go on as they were stored."""
+        return nullcontext()
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    def close(self) -> None:
+        """There is nothing to leave."""
+
+
+def group_of(execution: ExecutionSpec, kind: type, arguments: Mapping[str, Any]) -> LearnerGroup | None:
+    """The group that an execution spec asks for, of agents of a class with these arguments; None: of one."""
+    one = execution.number_of_learners == 1 and place_from_environment() is None
+    return None if execution.collective is None or one else LearnerGroup(execution, kind, arguments)
+
+
+@dataclass(frozen=True)
+class OtherLearner:
+    """A learner that learner 0 starts in another process; picklable. Called without arguments it works to the end.
+
+    Attributes:
+        kind, arguments: class and arguments of the agent, which joins the group by itself.
+        key: with which learner 0 signs its order: nothing else on the port is unpickled.
+        allowed: what the user has allowed there.
+    """
+
+    kind: type
+    arguments: Mapping[str, Any]
+    key: bytes = field(repr=False)
+    allowed: ConnectionPolicy = field(default_factory=connection_policy)
+
+    def __call__(self) -> None:
+        with using_connection_policy(self.allowed):
+            self._work()
+
+    def _work(self) -> None:
+        agent = self.kind(**self.arguments)
+        order = pickle.loads(verified(self.key, agent.group.all_gather(b"")[0]))
+        if order["checkpoint"] is not None:
+            agent.load_model(order["checkpoint"])
+        worker = order["worker"](agent, *order["arguments"], **order["options"])
+        worker.continue_at(order["done"])
+        try:
+            worker.execute_timesteps(order["timesteps"], order["limit"], order["use_exploration"])
+        finally:
+            worker.terminate()
+
+
+def signed(key: bytes, message: bytes) -> bytes:
+    """A message with its signature ahead (HMAC, SHA-256)."""
+    return hmac.digest(key, message, hashlib.sha256) + message
+
+
+def verified(key: bytes, message: bytes) -> bytes:
+    """What was `signed`.
+
+    Raises:
+        CollectiveError: with another key, or not at all.
+    """
+    size = hashlib.sha256().digest_size
+    if not hmac.compare_digest(message[:size], hmac.digest(key, message[size:], hashlib.sha256)):
+        raise CollectiveError("what listens as learner 0 is not the process that started this learner")
+    return message[size:]

@@ -10,15 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.actor_spec import ActorSpec
-from rlgraph.learning.agent_graph import PER_ITEM
-from rlgraph.experience.experience import Experience, Writer, write_fragment
-from rlgraph.experience.fragment import Fragment, Origin
-from rlgraph.experience.messages import pack_message, unpack_message
-from rlgraph.experience.step import VectorStep
-from rlgraph.learning.group import COMPARED_EVERY, Group
-from rlgraph.learning.statistics import Statistics
-from rlgraph.learning.update_numbers import UpdateNumbers
 from rlgraph.components import Optimizer
 from rlgraph.core import (
     AssemblyError,
@@ -29,6 +20,15 @@ from rlgraph.core import (
     default_backend,
     executor_class,
 )
+from rlgraph.experience.experience import Experience, Writer, write_fragment
+from rlgraph.experience.fragment import Fragment, Origin
+from rlgraph.experience.messages import pack_message, unpack_message
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.learning.agent_graph import PER_ITEM
+from rlgraph.learning.group import COMPARED_EVERY, Alone, LearnerGroup
+from rlgraph.learning.statistics import Statistics
+from rlgraph.learning.update_numbers import UpdateNumbers
 from rlgraph.spaces import FloatBox, from_spec
 
 #: The numbers of this process's own actor, and of whoever acted in data sets.
@@ -44,8 +44,8 @@ class Learner:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`; seed and dtype are those of `spec`.
         acting: who acts on its weights, see ``act_on`` of `rlgraph.core.ExecutionSpec`.
-        collective: its place in a group of learners, whose updates are one on the records of all; None: it is alone. In
-            a `Group`, sizes that are meant for all are divided, and steps of all are counted.
+        collective: its place among learners whose updates are one on the records of all; None: it is alone. In a
+            `LearnerGroup`, sizes that are meant for all are divided, and steps of all are counted.
     """
 
     def __init__(
@@ -58,10 +58,9 @@ class Learner:
         collective: Collective | None = None,
     ):
         #: The other learners, where they train together.
-        self.group = collective if isinstance(collective, Group) else None
+        self.group = collective if isinstance(collective, LearnerGroup) else Alone()
         self.spec, self.graph = spec, spec.make_graph(experience)
-        self._learners = 1 if self.group is None else self.group.size
-        #: Whether the state that was loaded is of as many learners.
+        #: True if the state that was loaded had the same number of learners.
         self.continues_exactly = True
         #: What it learns from.
         self.experience = experience = self.graph.experience
@@ -108,7 +107,10 @@ class Learner:
         #: Actor -> the origin of its newest fragment.
         self._newest: dict[int, Origin] = {}
         #: Records of an update from the memory.
-        self._batch_size = np.array(self._share(experience.batch_size))
+        batch_size = experience.batch_size and self.group.share(
+            experience.batch_size, "update_spec.batch_size"
+        )
+        self._batch_size = np.array(batch_size)
         #: Whether records are kept in its memory; else replay shards keep them, and checkpoints do not have it.
         self.keeps_memory = True
         #: Whether the memory is known to hold records.
@@ -123,11 +125,6 @@ class Learner:
         #: What takes in the steps of this process's own actor.
         self._own = self._writer(OWN)
         self._due = {name: self._interval(name) for name in algorithm.schedule}
-
-    def _share(self, batch_size: int) -> int:
-        if self.group is None or not batch_size:
-            return batch_size
-        return self.group.share(batch_size, "update_spec.batch_size")
 
     def _is_timed(self, method: str) -> bool:
         if method == "update_from_memory" and self.graph.memory is None:
@@ -161,7 +158,7 @@ class Learner:
         if self.statistics is not None:
             self.statistics.add(step, OWN, slots)
         if not is_counted:
-            valid = step.valid if self.group is None else None
+            valid = step.valid if self.group.size == 1 else None
             self.count_steps(len(step.rewards) if valid is None else int(valid.sum()))
 
     def count_steps(self, rows: int) -> None:
@@ -169,7 +166,7 @@ class Learner:
 
         All learners of a group count alike, invalid rows too: what is due is due on all of them.
         """
-        self.steps += rows if self.group is None else rows * self.group.size
+        self.steps += rows * self.group.size
 
     def cut(self, slots: Any = None) -> None:
         """The episodes of this process's `slots` (None: all) were cut after their last step."""
@@ -217,9 +214,9 @@ class Learner:
     def _can_learn(self) -> bool:
         """Whether there are records: the first steps may all still wait to become some."""
         memory = self.graph.memory
-        self._has_records = memory is None or int(self.executor.execute("get_memory_size")) > 0
-        if memory is not None and self.group is not None:
-            self._has_records = self.group.all_are(self._has_records)
+        self._has_records = memory is None or self.group.all_are(
+            int(self.executor.execute("get_memory_size")) > 0
+        )
         return self._has_records
 
     def update_now(self) -> dict[str, float]:
@@ -356,8 +353,8 @@ class Learner:
 
     def count(self, fragment: Fragment) -> None:
         """Count the steps of a fragment, whose records are kept here or elsewhere."""
-        alone = self.group is None
-        self.steps += int(fragment.valid.sum()) if alone else fragment.valid.size * self._learners
+        learners = self.group.size
+        self.steps += int(fragment.valid.sum()) if learners == 1 else fragment.valid.size * learners
         if self.statistics is not None:
             for step in fragment.steps():
                 self.statistics.add(step, fragment.origin.actor)
@@ -414,7 +411,7 @@ class Learner:
         if self.statistics is not None:
             self.statistics.publish(self.executor)
         self.version += 1
-        if self.group is not None and self.version % COMPARED_EVERY == 0:
+        if self.group.size > 1 and self.version % COMPARED_EVERY == 0:
             self.compare_weights()
         return metrics
 
@@ -438,7 +435,6 @@ class Learner:
         Raises:
             CollectiveError: they have not; names the first variable that differs.
         """
-        assert self.group is not None
         self.group.compare_weights(self.executor.get_weights(), f"update {self.version}")
 
     def get_state(self) -> dict[str, Any]:
@@ -467,8 +463,8 @@ class Learner:
     def counters(self) -> dict[str, Any]:
         """Version, steps and what is due; JSON-able."""
         own: dict[str, Any] = {"version": self.version, "steps": self.steps, "due": dict(self._due)}
-        if self._learners > 1:
-            own["learners"] = self._learners
+        if self.group.size > 1:
+            own["learners"] = self.group.size
         if self._offline:
             own["offline"] = self._offline
         if self.statistics is not None:
@@ -478,7 +474,7 @@ class Learner:
     def set_counters(self, counters: Mapping[str, Any]) -> None:
         """Take over what `counters` gave."""
         self.version, self.steps = int(counters["version"]), int(counters["steps"])
-        self.continues_exactly = counters.get("learners", 1) == self._learners
+        self.continues_exactly = counters.get("learners", 1) == self.group.size
         self._offline = int(counters.get("offline", 0))
         self.experience.set_counters(counters)
         if self.statistics is not None:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.acting_arguments import as_flag
-from rlgraph.experience.environment_slots import ids_in_order, ids_of, is_list
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.waiting_steps import WaitingSteps, rounds
-from rlgraph.learning.learner import Learner
-from rlgraph.experience.nested_arrays import row
-from rlgraph.experience.step_reader import StepReader
-from rlgraph.learning.user_actor import UserActor
 from rlgraph.core import InputError
 from rlgraph.environments.state_bounds import StateBounds
+from rlgraph.experience.environment_slots import ids_in_order, ids_of, is_list
+from rlgraph.experience.nested_arrays import row
+from rlgraph.experience.step import VectorStep
+from rlgraph.experience.step_reader import StepReader
+from rlgraph.experience.waiting_steps import WaitingSteps, rounds
+from rlgraph.learning.acting_arguments import as_flag
+from rlgraph.learning.learner import Learner
+from rlgraph.learning.user_actor import UserActor
 
 
 class Observer:

@@ -2,68 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.actor import Actor
-from rlgraph.experience.data_sets import DataSetReader, RecordedEpisode
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.nested_arrays import row
 from rlgraph.core import InputError
+from rlgraph.experience.data_sets import DataSetReader, RecordedEpisode
+from rlgraph.experience.external_batches import BatchReader
+from rlgraph.experience.nested_arrays import row
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.learner import Learner
 
-if TYPE_CHECKING:
-    from rlgraph.agents.agent import Agent
-    from rlgraph.learning.learner import Learner
 
-
-def import_steps(agent: Agent, observations: Any) -> int:
-    """See `Agent.import_observations`."""
-    if agent.learner.graph.memory is None:
-        raise InputError(
-            f"import_observations: expected an agent with a memory; {type(agent).__name__} learns from its own "
-            "newest steps only: give update(batch) a rollout"
-        )
-    if isinstance(observations, str | Path):
-        with agent._updating, agent._observing:
-            return _import_data_set(agent, observations)
-    if (
-        agent.learner.statistics is not None
-        or getattr(agent.learner.experience, "hindsight", None) is not None
-    ):
+def import_steps(learner: Learner, batches: BatchReader, observations: Any) -> int:
+    """Put steps into the memory; see `BaseAgent.import_observations`."""
+    if learner.statistics is not None or getattr(learner.experience, "hindsight", None) is not None:
         raise InputError(
             "import_observations: expected the file of a data set, since normalize_states, scale_rewards and "
-            "hindsight_spec need whole episodes, given steps: write them with rlgraph.experience.data_sets.write_data_set"
+            "hindsight_spec need whole episodes, given steps: write them with "
+            "rlgraph.experience.data_sets.write_data_set"
         )
-    records = agent._batches.records_of_steps(observations)
+    records = batches.records_of_steps(observations)
     steps = len(records["rewards"])
-    with agent._observing:
-        _check_room(agent.learner, "import_observations", steps, steps)
-        agent.learner.insert_data(records)
+    _check_room(learner, "import_observations", steps, steps)
+    learner.insert_data(records)
     return steps
 
 
-def update_offline(agent: Agent) -> dict[str, float]:
-    """One update from the memory, which no steps of the agent's own made due; its results."""
-    with agent._updating:
-        return agent.learner.update_offline()
+def import_data_set(
+    learner: Learner, reader: DataSetReader, make_actor: Callable[[], Actor], place: str | Path
+) -> int:
+    """Put the episodes of a data set into the memory; returns the number of their steps.
 
-
-def _import_data_set(agent: Agent, place: str | Path) -> int:
-    """Put the episodes of a data set into the memory of an agent; returns the number of their steps.
+    Args:
+        learner: has the memory.
+        reader: of data sets in the Spaces of the agent.
+        make_actor: makes what sees the states as the algorithm would have.
+        place: the file or folder.
 
     Raises:
         InputError: a file is wrong, or the data set is larger than the memory; nothing was taken in.
     """
-    learner = agent.learner
-    reader = DataSetReader(agent.state_space, agent.action_space, learner.spec.dtype, learner.graph.masked)
     episodes = reader.read(place)
     lengths = [len(episode.rewards) for episode in episodes]
     steps = sum(lengths)
     _check_room(learner, place, steps, learner.experience.room_for(lengths))
-    actor = agent.new_actor(learns=True)
+    actor = make_actor()
     for episode in episodes:
         learner.insert_episode(_steps(episode, actor))
     return steps

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.actor import Actor, with_rows
+from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.experience.fragment import Fragment, FragmentBuffer, Origin
-from rlgraph.experience.step import VectorStep
 from rlgraph.experience.nested_arrays import map_arrays, row
 from rlgraph.experience.state_checks import StateChecks
-from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.actor import Actor, with_rows
 
 
 class Sampler:

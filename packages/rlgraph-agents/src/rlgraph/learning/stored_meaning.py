@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlgraph.algorithms.default_network import scales_otherwise
 from rlgraph.components import Dropout
 from rlgraph.components.common.action_scaling import ActionScaling
 from rlgraph.components.layers.noisy_dense import NoisyDense
 from rlgraph.components.layers.training_layers import knows_training
-from rlgraph.core import CheckpointError, Component, SpecError
+from rlgraph.core import CheckpointError, Component, SpecError, Specifiable
 from rlgraph.core.specs.parameters import parameters_of
-
-if TYPE_CHECKING:
-    from rlgraph.agents.agent import Agent
+from rlgraph.learning.learner import Learner
 
 #: The key of the number in ``config.json`` and in a checkpoint's facts.
 MEANING_KEY = "meaning"
@@ -28,12 +26,12 @@ def meaning_of(stored: Mapping[str, Any]) -> int:
 
 
 def check_scales(
-    agent: Agent, facts: Mapping[str, Any], source: object, names: Sequence[str] | None = None
+    learner: Learner, facts: Mapping[str, Any], source: object, names: Sequence[str] | None = None
 ) -> None:
     """Check that networks that see scaled states or actions do not get variables of some that saw them otherwise.
 
     Args:
-        agent: that takes over variables.
+        learner: that takes over variables.
         facts: of a checkpoint.
         source: where it is.
         names: of the variables; None: all.
@@ -43,16 +41,16 @@ def check_scales(
     """
     if meaning_of(facts) >= MEANING:
         return
-    known, options = parameters_of(agent.algorithm_class).named, agent.learner.spec.options
+    known, options = parameters_of(learner.spec.algorithm).named, learner.spec.options
     given = [options.get("network_spec")] if "network_spec" in known else []
     given += [spec for spec in [options.get("value_network_spec")] if spec is not None]
-    if any(scales_otherwise(agent.learner.state_space, spec) for spec in given):
+    if any(scales_otherwise(learner.state_space, spec) for spec in given):
         raise CheckpointError(
             f"{source} is of version 0.2 or older, whose default networks divided all uint8 states by 255 and scaled "
             "no others; here they are scaled by the bounds of their Space. Give the agent the layers of that time, for "
             'uint8 network_spec=[{"type": "divide", "divisor": 255.0}, ...], and call its load_model'
         )
-    parts = agent.executor.built.graph.components.items()
+    parts = learner.executor.built.graph.components.items()
     scaling = [path for path, part in parts if isinstance(part, ActionScaling) and part.changes_actions]
     networks = tuple(f"{path.rsplit('/', 2)[0]}/" for path in scaling)
     if networks and (names is None or any(name.startswith(networks) for name in names)):
@@ -64,7 +62,7 @@ def check_scales(
         )
 
 
-def as_it_meant(base: type[Agent], spec: Any, meaning: int) -> Any:
+def as_it_meant(base: type[Specifiable], spec: Any, meaning: int) -> Any:
     """A stored spec of an agent, with options that give it the meaning it had; see `Algorithm.as_it_meant`."""
     if meaning >= MEANING or not isinstance(spec, Mapping):
         return spec

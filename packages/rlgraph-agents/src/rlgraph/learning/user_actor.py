@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from rlgraph.learning.acting_arguments import as_flag, names_of
-from rlgraph.learning.actor import Actor
-from rlgraph.experience.environment_slots import EnvironmentSlots
-from rlgraph.experience.waiting_steps import rounds
-from rlgraph.experience.nested_arrays import length, map_arrays, row
-from rlgraph.experience.step_reader import StepReader, force_batch
 from rlgraph.core import InputError
 from rlgraph.core.errors import nearest
 from rlgraph.environments.masked_states import check_legal
+from rlgraph.experience.environment_slots import EnvironmentSlots
+from rlgraph.experience.nested_arrays import length, map_arrays, row
+from rlgraph.experience.step_reader import StepReader, force_batch
+from rlgraph.experience.waiting_steps import rounds
+from rlgraph.learning.acting_arguments import as_flag, names_of
+from rlgraph.learning.actor import Actor
 from rlgraph.spaces import BoxSpace
 
 

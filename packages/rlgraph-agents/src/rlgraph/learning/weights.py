@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlgraph.learning.stored_meaning import check_scales
 from rlgraph.components import Optimizer
 from rlgraph.components.common.target import Target
-from rlgraph.core import InputError
+from rlgraph.core import GraphExecutor, InputError
 from rlgraph.core.checkpoint import Checkpoint
 from rlgraph.core.errors import nearest
-
-if TYPE_CHECKING:
-    from rlgraph.agents.agent import Agent
+from rlgraph.learning.learner import Learner
+from rlgraph.learning.stored_meaning import check_scales
 
 #: Maximum number of weights that a message names.
 _NAMED = 5
 
 
-def load_weights(agent: Agent, source: Path, only: str | Sequence[str] | None) -> list[str]:
-    """Take over weights of a checkpoint; see `Agent.load_weights`."""
-    shapes = {name: value.shape for name, value in agent.get_weights().items()}
-    copies = _copies_of_targets(agent, shapes)
-    names = _chosen(_weights(agent, shapes), only)
+def take_over_weights(learner: Learner, source: Path, only: str | Sequence[str] | None) -> list[str]:
+    """Take over weights of a checkpoint; see `BaseAgent.load_weights`."""
+    executor = learner.executor
+    shapes = {name: value.shape for name, value in executor.get_weights().items()}
+    copies = _copies_of_targets(executor, shapes)
+    names = _chosen(_weights(executor, shapes), only)
     with Checkpoint(source) as checkpoint:
         checkpoint.verify(["variables"])
         file = checkpoint.file("variables")
@@ -44,19 +42,19 @@ def load_weights(agent: Agent, source: Path, only: str | Sequence[str] | None) -
                 f"load_weights: the weights of {source} do not fit: {'; '.join(differ[:_NAMED])}{rest}. Name those "
                 "that do with only="
             )
-        check_scales(agent, checkpoint.manifest.facts, source, names)
+        check_scales(learner, checkpoint.manifest.facts, source, names)
         values: dict[str, np.ndarray] = {name: file.read(name) for name in names}
         statistics = checkpoint.manifest.facts.get("learner", {}).get("statistics")
     copied = {copy: values[name] for copy, name in copies.items() if name in values}
-    agent.set_weights({**values, **copied})
-    if agent.learner.statistics is not None and statistics:
-        agent.learner.statistics.take_over(statistics, names)
+    executor.set_weights({**values, **copied})
+    if learner.statistics is not None and statistics:
+        learner.statistics.take_over(statistics, names)
     return names
 
 
-def _weights(agent: Agent, names: Iterable[str]) -> list[str]:
+def _weights(executor: GraphExecutor, names: Iterable[str]) -> list[str]:
     """The variables that are neither an optimizer's nor a copy of others."""
-    components = agent.executor.built.graph.components.items()
+    components = executor.built.graph.components.items()
     left_out = tuple(f"{path}/" for path, part in components if isinstance(part, Optimizer | Target))
     return [name for name in sorted(names) if not name.startswith(left_out)]
 
@@ -78,9 +76,9 @@ def _chosen(names: list[str], only: str | Sequence[str] | None) -> list[str]:
     return sorted(chosen)
 
 
-def _copies_of_targets(agent: Agent, names: Iterable[str]) -> dict[str, str]:
+def _copies_of_targets(executor: GraphExecutor, names: Iterable[str]) -> dict[str, str]:
     """The variables of targets, each with the one that it follows."""
-    components = agent.executor.built.graph.components
+    components = executor.built.graph.components
     scopes = {id(part): path for path, part in components.items()}
     copies: dict[str, str] = {}
     for target in components.values():

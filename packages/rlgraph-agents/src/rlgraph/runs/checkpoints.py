@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rlgraph.agents.agent import Agent
 from rlgraph.core import CheckpointError
 from rlgraph.core.checkpoint.finding import find_checkpoint, problem_with
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.checkpoint.strict_json import from_json as from_json_text
 from rlgraph.core.checkpoint.strict_json import to_json as to_json_text
 from rlgraph.core.errors import CheckpointWarning
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config
 from rlgraph.runs.errors import RunFolderError, StorageError
 from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
@@ -47,7 +47,7 @@ class RunCheckpoints:
     def __init__(self, folder: Path, keep_last: int, memory: bool):
         self.folder, self.keep_last, self.memory = folder, keep_last, memory
 
-    def store_best(self, agent: Agent, evaluation: Evaluation, digest: str) -> Path:
+    def store_best(self, agent: BaseAgent, evaluation: Evaluation, digest: str) -> Path:
         """Save the policy, of which this is the evaluation, as the best one: weights without memory.
 
         Args:
@@ -80,7 +80,7 @@ class RunCheckpoints:
         where = f"{path / 'manifest.json'}, facts.{EVALUATION}"
         return evaluation_of(parse(EvaluationState, facts[EVALUATION], where))
 
-    def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
+    def store_step(self, agent: BaseAgent, timesteps: int, state: Mapping[str, Any]) -> Path:
         """Write a full checkpoint named after its step, and remove the oldest ones."""
         folder = self.store(agent, f"step-{timesteps:09d}", state)
         self.remove_oldest(timesteps)
@@ -92,7 +92,7 @@ class RunCheckpoints:
             if number < timesteps:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
+    def store(self, agent: BaseAgent, name: str, state: Mapping[str, Any]) -> Path:
         """Write a full checkpoint with the state of the run.
 
         Raises:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
-from rlgraph.agents.agent import Agent
-from rlgraph.experience.specs import Spec, parse_spec
-from rlgraph.learning.stored_meaning import as_it_meant, meaning_of
 from rlgraph.core import SpecError
 from rlgraph.core.specs.documents import check_limits, dump_yaml
+from rlgraph.experience.specs import Spec, parse_spec
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.stored_meaning import as_it_meant, meaning_of
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.run_files import as_json, digest, parse, read_json, replace_file, replace_json, without
 from rlgraph.runs.run_spec import RunSpec
@@ -108,7 +108,7 @@ def run_of(config: Mapping[str, Any], path: str = "run") -> RunSpec:
         SpecError: its document is wrong.
     """
     run = parse_spec(RunSpec, config["run"], path)
-    return run.model_copy(update={"agent": as_it_meant(Agent, run.agent, meaning_of(config))})
+    return run.model_copy(update={"agent": as_it_meant(BaseAgent, run.agent, meaning_of(config))})
 
 
 #: Keys of an agent's execution spec that may change when a run is resumed.

@@ -11,12 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rlgraph.agents.agent import Agent
-from rlgraph.learning.agent_options import from_update_spec
-from rlgraph.experience.replay import Replay
-from rlgraph.experience.other_names import IN_AN_AGENT, MINIBATCH_SIZES, OUTSIDE_AN_AGENT
 from rlgraph.algorithms.presets import use_preset
-from rlgraph.experience.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
 from rlgraph.core.collectives.place import collective_class, place_from_environment
 from rlgraph.core.errors import Fault, offer
@@ -24,6 +19,11 @@ from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_fil
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments.factory import environment_settings, environment_spaces
+from rlgraph.experience.other_names import IN_AN_AGENT, MINIBATCH_SIZES, OUTSIDE_AN_AGENT
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.specs import parse_spec
+from rlgraph.learning.agent_options import from_update_spec
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.completion import completed
 from rlgraph.runs.executors import worker_class
 from rlgraph.runs.run_spec import RunSpec
@@ -88,7 +88,7 @@ def check(document: Mapping[str, Any]) -> RunSpec:
         if agent.get("env") is not None:
             faults.append(Fault("say it once, as environment", "agent.env"))
         spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
-        _collect(faults, lambda: Agent.check_spec(spec, **spaces))
+        _collect(faults, lambda: BaseAgent.check_spec(spec, **spaces))
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
@@ -116,7 +116,7 @@ def _for_its_agent(fault: Fault, document: Mapping[str, Any]) -> Fault:
     if key not in IN_AN_AGENT or place not in ([], ["agent"]) or not isinstance(agent, Mapping):
         return fault
     with suppress(SpecError, PluginError):
-        options = parameters_of(Agent._lookup(agent.get("type"), "agent")).named
+        options = parameters_of(BaseAgent._lookup(agent.get("type"), "agent")).named
         depends = not isinstance(IN_AN_AGENT[key], str) or "'" in IN_AN_AGENT[key]  # on the agent
         parts = _number_of_parts(key, (agent if place else document)[key], document, options)
         if not place and depends and key not in options:
@@ -174,7 +174,7 @@ def _check_collective(execution: Any) -> None:
 
 def _check_data(run: RunSpec) -> None:
     """Raise `SpecError` if the agent cannot learn from the data set, or from its own steps alone where it has to."""
-    kind: Any = Agent._lookup(run.agent.get("type"), "agent")
+    kind: Any = BaseAgent._lookup(run.agent.get("type"), "agent")
     experience, name = kind.algorithm_class.experience.kind, run.agent["type"]
     if run.data.file is None:
         if experience.is_recorded:
@@ -211,7 +211,7 @@ def _in_new_form(document: dict[str, Any]) -> dict[str, Any]:
     agent = document.get("agent")
     with suppress(SpecError, PluginError):
         if isinstance(agent, dict):
-            options = parameters_of(Agent._lookup(agent.get("type"), "agent")).named
+            options = parameters_of(BaseAgent._lookup(agent.get("type"), "agent")).named
             document["agent"] = from_update_spec(agent, options)
     return document
 
@@ -253,7 +253,7 @@ def _from_the_top(document: Mapping[str, Any], path: str, value: Any) -> list[st
     if parts[0] in RunSpec.model_fields:
         return parts
     agent = document.get("agent", {})
-    target = Agent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
+    target = BaseAgent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
     options = parameters_of(target).named
     keys = options.keys() - HANDED
     if parts[0] in keys:

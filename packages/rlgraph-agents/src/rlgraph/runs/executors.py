@@ -8,12 +8,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError, registry
 from rlgraph.core.errors import Fault, nearest
 from rlgraph.core.specs.connections import check_connections
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.specifiable import check_arguments, check_values
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.worker import Worker
 
@@ -84,7 +84,7 @@ def worker_class(spec: Any, agent: Mapping[str, Any]) -> tuple[type[Worker], dic
             raise SpecError(f"unknown executor or engine {name!r}. {hint}", path="executor_spec")
         options, name = {"engine": name, **options}, None  # the short form names the engine
     if name is None:
-        kind_of_agent: Any = Agent._lookup(agent.get("type"), "agent")
+        kind_of_agent: Any = BaseAgent._lookup(agent.get("type"), "agent")
         name = kind_of_agent.algorithm_class.executor
     kind: type[Worker] = executors.load(name, where="executor_spec.type")
     if faults := [*_name_faults(kind, options)]:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rlgraph.agents.agent import Agent
 from rlgraph.core import NumericalError
 from rlgraph.core.checkpoint import Checkpoint
+from rlgraph.learning.base_agent import BaseAgent
 
 
-def check_finite_weights(agent: Agent, name: str) -> None:
+def check_finite_weights(agent: BaseAgent, name: str) -> None:
     """Check that the tensor variables of `agent`, optimizer state included, are finite.
 
     Args:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rlgraph.agents.agent import Agent
 from rlgraph.core import CheckpointError, SpecError, data_specs
 from rlgraph.core.errors import Fault
 from rlgraph.core.specs.connections import only_compared
 from rlgraph.core.specs.spec_paths import parts_of
 from rlgraph.environments.interrupts import interruptible
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import read_config, run_of
 from rlgraph.runs.configuration import apply_overrides
@@ -119,7 +119,7 @@ def _changes(run: RunSpec, wanted: RunSpec, state: RunState) -> dict[str, str]:
     return {path: f"{path} {before.get(path)!r} -> {after.get(path)!r}" for path in paths}
 
 
-def _load(agent: Agent, checkpoint: Path, changes: dict[str, str]) -> None:
+def _load(agent: BaseAgent, checkpoint: Path, changes: dict[str, str]) -> None:
     """Restore the checkpoint.
 
     Raises:

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rlgraph.learning.actor import Actor
-from rlgraph.learning.actor_spec import ActorSpec
-from rlgraph.agents.agent import Agent
-from rlgraph.learning.agent_checkpoint import AGENT
-from rlgraph.learning.agent_spec import BY_PATH
-from rlgraph.learning.stored_meaning import as_it_meant, changed_layers, meaning_of
 from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest
 from rlgraph.core.specs.documents import check_limits
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.learning.agent_spec import BY_PATH
+from rlgraph.learning.agent_storage import AGENT
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.stored_meaning import as_it_meant, changed_layers, meaning_of
 from rlgraph.runs.checkpoints import FAILED, check_own, problem_of
 from rlgraph.runs.config_file import CONFIG, LEARNERS, read_config, run_of
 from rlgraph.runs.run_files import without
 from rlgraph.runs.run_spec import RunSpec
 
-A = TypeVar("A", bound=Agent)
+A = TypeVar("A", bound=BaseAgent)
 
 
 def load(path: str | Path, backend: str | None, kind: type[A]) -> A:
@@ -38,9 +38,11 @@ def load(path: str | Path, backend: str | None, kind: type[A]) -> A:
 
 
 @data_specs()
-def _of_checkpoint(path: Path, backend: str | None) -> Agent:
+def _of_checkpoint(path: Path, backend: str | None) -> BaseAgent:
     source, manifest, spec = _stored(path)
-    agent = Agent.from_spec(for_any_machine(spec), backend=backend or manifest.backend, seed=manifest.seed)
+    agent = BaseAgent.from_spec(
+        for_any_machine(spec), backend=backend or manifest.backend, seed=manifest.seed
+    )
     agent.load_model(source)
     return agent
 
@@ -76,7 +78,7 @@ def stored_policy(path: Path) -> tuple[Path, ActorSpec]:
     """The checkpoint of a run folder's policy, or a checkpoint itself, and the spec of its actors."""
     source, manifest, spec = _stored(policy_checkpoint(path))
     # The Spaces are in the spec: no environment is made.
-    return source, Agent.check_spec({**spec, "env": None}, seed=manifest.seed)
+    return source, BaseAgent.check_spec({**spec, "env": None}, seed=manifest.seed)
 
 
 def read_policy(source: Path, executor: GraphExecutor, actor: Actor) -> None:
@@ -131,13 +133,13 @@ def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
     meaning = meaning_of(manifest.facts)
     if changed := changed_layers(spec, meaning):
         warnings.warn(f"{source} can act. {changed}", RuntimeWarning, stacklevel=3)
-    return source, manifest, as_it_meant(Agent, spec, meaning)
+    return source, manifest, as_it_meant(BaseAgent, spec, meaning)
 
 
 @data_specs()
 def load_agent(
     folder: str | Path, *, backend: str | None = None, checkpoint: str | None = None
-) -> tuple[Agent, RunSpec, Path]:
+) -> tuple[BaseAgent, RunSpec, Path]:
     """The agent of a run with its trained weights.
 
     Args:
@@ -160,7 +162,7 @@ def load_agent(
     run = run_of(config)
     # Absolute, since an environment may change the working directory.
     source = _checkpoint(folder, config, run, checkpoint).absolute()
-    agent = Agent.from_spec(
+    agent = BaseAgent.from_spec(
         for_any_machine(run.agent),
         env=run.environment,
         backend=backend or config["chosen"]["backend"],

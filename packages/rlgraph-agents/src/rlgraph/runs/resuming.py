@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.agent import Agent
-from rlgraph.experience.specs import parse_spec
-from rlgraph.learning.stored_meaning import changed_layers, meaning_of
 from rlgraph.core import ExecutionSpec, SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
 from rlgraph.core.specs.connections import only_compared
 from rlgraph.core.specs.documents import check_limits
 from rlgraph.environments.interrupts import interruptible
+from rlgraph.experience.specs import parse_spec
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.stored_meaning import changed_layers, meaning_of
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import CONFIG, read_config, run_of, without_learners
 from rlgraph.runs.configuration import apply_overrides
@@ -144,12 +144,12 @@ def check_state(path: Path, state: RunState, run: RunSpec) -> None:
         raise RunFolderError(f"{path} is not a checkpoint of this run: {problem}")
 
 
-def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
+def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> BaseAgent:
     """The agent of a run, with its backend and choices."""
     spec = dict(run.agent)
     if found is not None and (choices := read_manifest(found[0]).choices):
         spec["execution_spec"] = {**spec.get("execution_spec", {}), "choices": dict(choices)}
-    return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
+    return BaseAgent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
 
 
 def departures_from(

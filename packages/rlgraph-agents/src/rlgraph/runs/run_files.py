@@ -16,10 +16,10 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rlgraph.experience.specs import Spec, parse_spec
 from rlgraph.core import CheckpointError, SpecError
 from rlgraph.core.checkpoint.files import open_regular
 from rlgraph.core.checkpoint.strict_json import check_size
+from rlgraph.experience.specs import Spec, parse_spec
 from rlgraph.runs.errors import RunFolderError, StorageError
 
 S = TypeVar("S", bound=Spec)

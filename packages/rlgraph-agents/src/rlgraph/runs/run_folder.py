@@ -11,11 +11,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from rlgraph.agents.agent import Agent
-from rlgraph.experience.specs import parse_spec
-from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, as_it_meant, meaning_of
 from rlgraph.core.checkpoint.finding import find_checkpoint
 from rlgraph.environments import environment_seed
+from rlgraph.experience.specs import parse_spec
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, as_it_meant, meaning_of
 from rlgraph.runs.checkpoints import BEST, RunCheckpoints, check_own
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config, write_config
 from rlgraph.runs.errors import RunFolderError, RunFolderWarning, StorageError
@@ -79,7 +79,7 @@ class RunFolder(Callback):
         self,
         folder: Path,
         spec: RunSpec,
-        agent: Agent,
+        agent: BaseAgent,
         state: RunState | None = None,
         forked_from: Path | None = None,
     ):
@@ -126,7 +126,7 @@ class RunFolder(Callback):
         executor, document = self.agent.executor, {**self._document, "steps": self.spec.steps}
         if self.spec.executor_spec is not None:
             document["executor_spec"] = self.spec.executor_spec
-        if as_it_meant(Agent, document["agent"], meaning_of(self._meaning)) != self.spec.agent:
+        if as_it_meant(BaseAgent, document["agent"], meaning_of(self._meaning)) != self.spec.agent:
             document["agent"], self._meaning = self.spec.agent, {MEANING_KEY: MEANING}
         content = {
             **self._meaning,

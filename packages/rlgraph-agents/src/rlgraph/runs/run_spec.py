@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from rlgraph.experience.other_names import IN_A_RUN
-from rlgraph.experience.specs import Spec
 from rlgraph.core.errors import OtherNames
 from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
+from rlgraph.experience.other_names import IN_A_RUN
+from rlgraph.experience.specs import Spec
 
 #: Episodes of an evaluation, whose returns are one line of a file of limited size.
 MAX_EPISODES = 100_000

@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from rlgraph.experience.specs import model_of
 from rlgraph.core import PluginError, registry
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.core.specs.spec_types import spec_type
+from rlgraph.experience.specs import model_of
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.configuration import HANDED, SAID_BY_THE_RUN
 from rlgraph.runs.run_spec import RunSpec
 
@@ -83,7 +84,8 @@ def agent_schema() -> dict[str, Any]:
 
 def _definitions(handed: frozenset[str] = HANDED) -> dict[str, Any]:
     components = _loaded("rlgraph.components")
-    agents = _family(_loaded("rlgraph.agents"), handed)
+    kinds = {name: BaseAgent.of(kind) for name, kind in _loaded("rlgraph.agents").items()}
+    agents = _family(kinds, handed)
     environments = _family(_loaded("rlgraph.environments"), frozenset())
     environments["anyOf"].append({"type": "string", "description": "an id of Gymnasium, such as CartPole-v1"})
     definitions = {"agent": agents, "environment": environments, "schedule": _schedule()}

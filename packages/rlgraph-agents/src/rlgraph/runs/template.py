@@ -8,10 +8,10 @@ from typing import Any
 
 from rlgraph.algorithms.default_network import default_network
 from rlgraph.algorithms.presets import use_preset
-from rlgraph.experience.specs import Spec, expected, model_of
 from rlgraph.core import data_specs
 from rlgraph.core.specs.documents import dump_yaml
 from rlgraph.environments.factory import environment_spaces
+from rlgraph.experience.specs import Spec, expected, model_of
 from rlgraph.runs.configuration import check
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import IntBox

@@ -8,14 +8,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from rlgraph.agents.agent import Agent
-from rlgraph.learning.agent_spec import BY_PATH, first_object, stored_spec
-from rlgraph.experience.specs import parse_spec
 from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_clusters, allow_network, data_specs
 from rlgraph.core.specs.connections import texts_in
 from rlgraph.core.specs.documents import MAX_TEXT, is_json
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
+from rlgraph.experience.specs import parse_spec
+from rlgraph.learning.agent_spec import BY_PATH, first_object, stored_spec
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.errors import StorageError
@@ -83,14 +83,14 @@ def train(
         StorageError: a write failed, e.g. the disk is full; earlier checkpoints are intact.
     """
     run = complete(spec)
-    agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
+    agent = BaseAgent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     return _train_in(folder, run, agent, callbacks)
 
 
 @interruptible()
 @data_specs()
 def record(
-    agent: Agent,
+    agent: BaseAgent,
     environment: Any,
     steps: int,
     folder: str | Path,
@@ -147,7 +147,9 @@ def record(
         return _train_in(folder, complete(document), agent, callbacks)
 
 
-def _train_in(folder: str | Path, run: RunSpec, agent: Agent, callbacks: Sequence[Callback]) -> RunSummary:
+def _train_in(
+    folder: str | Path, run: RunSpec, agent: BaseAgent, callbacks: Sequence[Callback]
+) -> RunSummary:
     folder = Path(folder).absolute()  # an environment may change the working directory
     agent.learner.check_can_learn()
     with Run(folder, run, agent, callbacks) as begun:
@@ -218,7 +220,7 @@ class Run:
         self,
         folder: Path,
         spec: RunSpec,
-        agent: Agent,
+        agent: BaseAgent,
         callbacks: Sequence[Callback],
         state: RunState | None = None,
         forked_from: Path | None = None,
@@ -254,7 +256,7 @@ class Run:
             SpecError: there are several learners.
             InputError: the data set is wrong: names file, episode and step.
         """
-        if self.agent.group is not None:
+        if self.agent.group.size > 1:
             raise SpecError(
                 f"expected none with several learners, which have steps of their own, given {file!r}: give one learner",
                 path="data.file",
@@ -271,7 +273,7 @@ class Run:
     @property
     def is_of_another_learner(self) -> bool:
         """Whether learner 0 of a group has the folder of the run, in another process."""
-        return self.agent.group is not None and self.agent.group.rank > 0
+        return self.agent.group.rank > 0
 
     def follow(self) -> RunSummary:
         """Train as learner 0 does, without a record."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlgraph.agents.agent import Agent
 from rlgraph.components.common.argument_checks import check_whole, is_number
 from rlgraph.core import AssemblyError, BuildError, InputError, NumericalError, SpecError
 from rlgraph.core.specs.documents import check_limits, dump_yaml
 from rlgraph.environments.extras import import_extra
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.benchmarks.suite import LAST_SEED
 from rlgraph.runs.configuration import apply_overrides, check, read_document
 from rlgraph.runs.recorded_run import environment_name
@@ -291,7 +291,7 @@ def _settings_in(file: Path) -> Any:
 def _declared(document: Mapping[str, Any]) -> SearchSpace:
     """The search space of the document's algorithm."""
     agent = document.get("agent")
-    kind: Any = Agent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
+    kind: Any = BaseAgent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
     space: SearchSpace = kind.algorithm_class.search_space
     if not space:
         raise SpecError(

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
-
-if TYPE_CHECKING:
-    from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.worker import Worker
+from rlgraph.workers.evaluation import Evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class Step:
 class Callback:
     """Override the methods you need. Returning True from any method but the last stops training.
 
-    Methods that are not overridden are never called.
+    Methods that are not overridden are never called. The first argument of each is the `rlgraph.workers.Worker`.
 
     Raises:
         SpecError: a subclass defines a method ``on_...`` for an unknown event.
@@ -59,26 +56,26 @@ class Callback:
                     f"{cls.__name__}.{name}: no such event. {nearest(name.removeprefix('_'), events)}"
                 )
 
-    def on_start(self, worker: Worker, timesteps: int) -> bool | None:
+    def on_start(self, worker: Any, timesteps: int) -> bool | None:
         """Training begins, for `timesteps` steps. What it returns has no effect on learners of a group."""
 
-    def on_step(self, worker: Worker, step: Step) -> bool | None:
+    def on_step(self, worker: Any, step: Step) -> bool | None:
         """All environments stepped, and the agent observed the step."""
 
-    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool | None:
+    def on_episode(self, worker: Any, episode_return: float, length: int) -> bool | None:
         """An episode ended: the sum of its rewards, and its number of steps."""
 
-    def on_update(self, worker: Worker, results: Mapping[str, Any]) -> bool | None:
+    def on_update(self, worker: Any, results: Mapping[str, Any]) -> bool | None:
         """The agent learned; `results` of the last update, among them ``loss``."""
 
-    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> bool | None:
+    def on_evaluation(self, worker: Any, evaluation: Evaluation) -> bool | None:
         """An evaluation is done."""
 
-    def on_checkpoint(self, worker: Worker, folder: Path) -> bool | None:
+    def on_checkpoint(self, worker: Any, folder: Path) -> bool | None:
         """A checkpoint is complete in `folder`."""
 
-    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> bool | None:
+    def on_report(self, worker: Any, metrics: Mapping[str, float]) -> bool | None:
         """The metrics of the last report interval, by the names of the glossary (`rlgraph.workers.metrics`)."""
 
-    def on_end(self, worker: Worker) -> None:
+    def on_end(self, worker: Any) -> None:
         """Training ended, also by an error or by Ctrl-C."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.spaces import BoxSpace, IntBox, Space
 
 
-def check_fits(agent: Agent, environment: VectorEnv) -> None:
+def check_fits(agent: BaseAgent, environment: VectorEnv) -> None:
     """Whether the agent was made for states and actions such as those of the environment.
 
     Structure, shapes, kinds of numbers and categories have to agree; other bounds may differ: they are learned.

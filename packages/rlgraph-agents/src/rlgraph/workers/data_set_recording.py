@@ -8,11 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.actor import Actor
-from rlgraph.agents.agent import Agent
-from rlgraph.experience.data_sets import RecordedEpisode, check_suffix, write_data_set
-from rlgraph.experience.nested_arrays import map_arrays, row, stack
-from rlgraph.experience.state_checks import StateChecks
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.core.execution_spec import DEFAULT_SEED
@@ -20,6 +15,11 @@ from rlgraph.environments.factory import is_instance, is_vector_instance, make_v
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.masked_states import check_legal
 from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.experience.data_sets import RecordedEpisode, check_suffix, write_data_set
+from rlgraph.experience.nested_arrays import map_arrays, row, stack
+from rlgraph.experience.state_checks import StateChecks
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.compatibility import check_fits
 
 
@@ -45,7 +45,7 @@ class _Script:
 
 
 def record_data_set(
-    agent: Agent | Callable[[Any], Any],
+    agent: BaseAgent | Callable[[Any], Any],
     env: Any,
     episodes: int,
     file: str | Path,
@@ -75,9 +75,9 @@ def record_data_set(
     check_suffix(Path(file))
     vector = make_vector_env(env, 1, max_restarts=0)
     try:
-        if isinstance(agent, Agent):
+        if isinstance(agent, BaseAgent):
             check_fits(agent, vector)
-        actor = agent.new_actor() if isinstance(agent, Agent) else _Script(agent)
+        actor = agent.new_actor() if isinstance(agent, BaseAgent) else _Script(agent)
         with interruptible():
             recorded = _play(actor, vector, episodes, use_exploration, seed)
         states, actions = vector.state_space, vector.action_space

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.actor import Actor
-from rlgraph.agents.agent import Agent
-from rlgraph.learning.sampler import Sampler
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.learning.actor import Actor
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.sampler import Sampler
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.recording import Recorder
@@ -62,7 +62,7 @@ class Evaluation:
 
 
 def evaluate(
-    agent: Agent,
+    agent: BaseAgent,
     env: Any,
     episodes: int,
     seed: int,

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.workers.callbacks import Callback
-
-if TYPE_CHECKING:
-    from rlgraph.workers.worker import Worker
+from rlgraph.workers.worker_view import WorkerView
 
 EVENTS = tuple(name for name in vars(Callback) if name.startswith("on_"))
 
@@ -70,7 +68,7 @@ class AtReport(Callback):
         SpecError: it does not take two arguments.
     """
 
-    def __init__(self, function: Callable[[Worker, Mapping[str, float]], Any]):
+    def __init__(self, function: Callable[[Any, Mapping[str, float]], Any]):
         try:
             signature(function).bind(None, None)
         except (TypeError, ValueError):  # ValueError: a built-in function that does not tell its arguments
@@ -79,7 +77,7 @@ class AtReport(Callback):
             ) from None
         self.function = function
 
-    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> bool:
+    def on_report(self, worker: WorkerView, metrics: Mapping[str, float]) -> bool:
         answer = self.function(worker, metrics)
         return isinstance(answer, bool | np.bool_) and not answer
 

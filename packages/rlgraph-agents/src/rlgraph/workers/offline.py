@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rlgraph.agents.agent import Agent
-from rlgraph.learning.offline import update_offline
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments.interrupts import Interruption, interruptible
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.results import TrainingResult
 
 
 def learn_offline(
-    agent: Agent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
+    agent: BaseAgent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
 ) -> TrainingResult:
     """Update an agent from its memory; see `Agent.learn`.
 
@@ -41,7 +40,7 @@ def learn_offline(
 
 
 def train_on_memory(
-    agent: Agent,
+    agent: BaseAgent,
     updates: int,
     on_report: Callable[[Mapping[str, float]], object] | None = None,
     report_interval: int = 1000,
@@ -60,7 +59,7 @@ def train_on_memory(
         try:
             for done in range(updates):
                 agent.set_progress(done / updates)
-                update_offline(agent)
+                agent.update_offline()
                 number = done % report_interval + 1
                 if on_report is not None and (number == report_interval or done + 1 == updates):
                     passed, since = time.perf_counter() - since, time.perf_counter()
@@ -75,10 +74,10 @@ def train_on_memory(
 
 
 def _checked_updates(
-    agent: Agent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
+    agent: BaseAgent, updates: int | None, data: str | Path | None, other: Mapping[str, Any]
 ) -> int:
     """The number of updates; raises as `learn_offline`."""
-    if agent.group is not None and agent.group.starts_others:
+    if agent.group.starts_others:
         raise SpecError(
             "learners of a group that learn(timesteps) starts have steps of their own, and no data set: give one "
             "learner, or start this program with torchrun",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console, RenderableType
 from rich.markup import escape
@@ -12,10 +12,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColum
 from rich.text import Text
 
 from rlgraph.workers.callbacks import Callback
-
-if TYPE_CHECKING:
-    from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.worker import Worker
+from rlgraph.workers.evaluation import Evaluation
+from rlgraph.workers.worker_view import WorkerView
 
 
 class _View(Progress):
@@ -59,14 +57,14 @@ class LiveProgress(Callback):
         self._progress.stop()
         self._status.stop()
 
-    def on_start(self, worker: Worker, timesteps: int) -> None:
+    def on_start(self, worker: WorkerView, timesteps: int) -> None:
         self._status.stop()
         done, self._known = worker.timesteps_of_run, {}
         self._task = self._progress.add_task("train", total=done + timesteps, completed=done, numbers="")
         if timesteps:
             self._progress.start()
 
-    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> None:
+    def on_report(self, worker: WorkerView, metrics: Mapping[str, float]) -> None:
         assert self._task is not None
         self._known |= metrics
         texts = {"mean_return": "return [cyan]{:.1f}[/]", "steps_per_second": "{:,.0f} steps/s"}
@@ -78,13 +76,13 @@ class LiveProgress(Callback):
         self._progress.details = worker.details(metrics)
         self._progress.update(self._task, completed=worker.timesteps_of_run, numbers=numbers)
 
-    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> None:
+    def on_evaluation(self, worker: WorkerView, evaluation: Evaluation) -> None:
         self._progress.console.print(
             f"evaluation at step {evaluation.timesteps:,}: mean return {evaluation.mean:.1f} "
             f"over {len(evaluation.returns)} episodes"
         )
 
-    def on_end(self, worker: Worker) -> None:
+    def on_end(self, worker: WorkerView) -> None:
         self._progress.stop()
         self._status.update("writing the last checkpoint, evaluating the policy")
         self._status.start()

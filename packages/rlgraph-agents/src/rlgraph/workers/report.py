@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rlgraph.core import InputError
 from rlgraph.workers.metrics import check_metrics
-
-if TYPE_CHECKING:
-    from rlgraph.workers.worker import Worker
+from rlgraph.workers.worker_view import WorkerView
 
 
 class Report:
@@ -21,7 +19,7 @@ class Report:
         worker: the worker.
     """
 
-    def __init__(self, worker: Worker):
+    def __init__(self, worker: WorkerView):
         self._worker = worker
         self._reported, self._done, self._updates, self._seconds = 0, 0, 0, 0.0
         worker.agent.learner.numbers.take()  # of updates before the run

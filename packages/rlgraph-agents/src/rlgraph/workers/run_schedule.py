@@ -12,12 +12,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlgraph.workers.report import Report
-
-if TYPE_CHECKING:
-    from rlgraph.workers.worker import Worker
+from rlgraph.workers.worker_view import WorkerView
 
 
 class RunSchedule:
@@ -31,7 +29,7 @@ class RunSchedule:
         episodes_before, updates_before, evaluations_before: what worker and agent had done before the run.
     """
 
-    def __init__(self, worker: Worker):
+    def __init__(self, worker: WorkerView):
         self.done = 0
         self.next_event: float = inf
         self.environments: list[Any] | None = None

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlgraph.agents.agent import Agent
+
 from rlgraph.core import SpecError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
-from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
-from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.stepped_env import stepped
+from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
+from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.sampler import Sampler
 from rlgraph.workers.callbacks import Step
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
@@ -42,7 +44,7 @@ class SingleThreadedWorker(Worker):
     @answers_validate
     def __init__(
         self,
-        agent: Agent,
+        agent: BaseAgent,
         env_spec: Any,
         *,
         num_envs: int | None = None,
@@ -60,7 +62,7 @@ class SingleThreadedWorker(Worker):
             check_number("num_envs", num_envs, " or None")
         #: Steps that all learners do together with one of this worker's vector environment.
         self._counted: int | None = None
-        if agent.group is not None:
+        if agent.group.size > 1:
             if is_instance(env_spec):
                 raise SpecError(
                     "each learner makes its own environments: give a spec or a function, not one instance",
@@ -145,7 +147,7 @@ class SingleThreadedWorker(Worker):
             sampler.restore(environments)
             return
         agent = self.agent
-        if agent.group is not None and agent.group.rank:
+        if agent.group.rank:
             return sampler.reset(environment_seed(agent.seed, agent.group.rank, agent.timesteps))
         # A run that goes on with a trained agent must not see the episodes of the first one again.
         sampler.reset(environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.workers.callbacks import Callback
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.worker import Worker
+from rlgraph.workers.evaluation import Evaluation
+from rlgraph.workers.worker_view import WorkerView
 
 
 class StopCondition(Callback):
     """A condition that ends training; a run that had met it is not trained on when it is resumed."""
 
-    def on_start(self, worker: Worker, timesteps: int) -> bool:
+    def on_start(self, worker: WorkerView, timesteps: int) -> bool:
         return worker.timesteps_of_run > 0 and self.is_met(worker)
 
     @abstractmethod
-    def is_met(self, worker: Worker) -> bool:
+    def is_met(self, worker: WorkerView) -> bool:
         """Whether training ends, by what the worker has done."""
 
 
@@ -42,10 +38,10 @@ class StopAtReturn(StopCondition):
         _require(isfinite(mean), "mean", "a finite number", mean)
         self.mean, self.window = mean, window
 
-    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
+    def on_episode(self, worker: WorkerView, episode_return: float, length: int) -> bool:
         return self.is_met(worker)
 
-    def is_met(self, worker: Worker) -> bool:
+    def is_met(self, worker: WorkerView) -> bool:
         last = worker.returns[-self.window :]
         return len(last) == self.window and float(np.mean(last)) >= self.mean
 
@@ -57,10 +53,10 @@ class StopAfterEpisodes(StopCondition):
         _require(isinstance(episodes, int) and episodes >= 1, "episodes", "an integer >= 1", episodes)
         self.episodes = episodes
 
-    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
+    def on_episode(self, worker: WorkerView, episode_return: float, length: int) -> bool:
         return self.is_met(worker)
 
-    def is_met(self, worker: Worker) -> bool:
+    def is_met(self, worker: WorkerView) -> bool:
         return worker.episodes_of_run >= self.episodes
 
 
@@ -71,13 +67,13 @@ class StopAfterSeconds(StopCondition):
         _require(seconds > 0, "seconds", "a number above 0", seconds)
         self.seconds = seconds
 
-    def on_episode(self, worker: Worker, episode_return: float, length: int) -> bool:
+    def on_episode(self, worker: WorkerView, episode_return: float, length: int) -> bool:
         return self.is_met(worker)
 
-    def on_report(self, worker: Worker, metrics: Mapping[str, float]) -> bool:
+    def on_report(self, worker: WorkerView, metrics: Mapping[str, float]) -> bool:
         return self.is_met(worker)
 
-    def is_met(self, worker: Worker) -> bool:
+    def is_met(self, worker: WorkerView) -> bool:
         return worker.seconds >= self.seconds
 
 
@@ -88,10 +84,10 @@ class StopAtEvaluation(StopCondition):
         _require(isfinite(mean), "mean", "a finite number", mean)
         self.mean = mean
 
-    def on_evaluation(self, worker: Worker, evaluation: Evaluation) -> bool:
+    def on_evaluation(self, worker: WorkerView, evaluation: Evaluation) -> bool:
         return self.is_met(worker)
 
-    def is_met(self, worker: Worker) -> bool:
+    def is_met(self, worker: WorkerView) -> bool:
         return bool(worker.evaluations) and worker.evaluations[-1].mean >= self.mean
 
 

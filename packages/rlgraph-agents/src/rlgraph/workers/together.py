@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import pickle
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rlgraph.agents.agent import Agent
-from rlgraph.learning.agent_spec import stored_spec
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives.membership import LEFT
-from rlgraph.core.specs.connections import ConnectionPolicy, connection_policy, using_connection_policy
-
-if TYPE_CHECKING:
-    from rlgraph.workers.worker import Worker
+from rlgraph.learning.agent_spec import stored_spec
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.group import LearnerGroup, signed
+from rlgraph.workers.worker_view import WorkerView
 
 #: Distributions that must be the same on all learners.
 _COMPARED = ("rlgraph-spaces", "rlgraph-core", "rlgraph-agents", "numpy", "torch", "tensorflow")
@@ -39,58 +34,8 @@ _OF_LEARNER_0 = (
 )
 
 
-@dataclass(frozen=True)
-class OtherLearner:
-    """A learner that learner 0 starts in another process; picklable. Called without arguments it works to the end.
-
-    Attributes:
-        kind, arguments: class and arguments of the agent.
-        key: with which learner 0 signs its order: nothing else on the port is unpickled.
-        allowed: what the user has allowed there.
-    """
-
-    kind: type[Agent]
-    arguments: Mapping[str, Any]
-    key: bytes = field(repr=False)
-    allowed: ConnectionPolicy = field(default_factory=connection_policy)
-
-    def __call__(self) -> None:
-        with using_connection_policy(self.allowed):
-            self._work()
-
-    def _work(self) -> None:
-        agent = self.kind(**self.arguments)
-        assert agent.group is not None
-        order = pickle.loads(verified(self.key, agent.group.all_gather(b"")[0]))
-        if order["checkpoint"] is not None:
-            agent.load_model(order["checkpoint"])
-        worker = order["worker"](agent, *order["arguments"], **order["options"])
-        worker.continue_at(order["done"])
-        try:
-            worker.execute_timesteps(order["timesteps"], order["limit"], order["use_exploration"])
-        finally:
-            worker.terminate()
-
-
-def signed(key: bytes, message: bytes) -> bytes:
-    """A message with its signature ahead (HMAC, SHA-256)."""
-    return hmac.digest(key, message, hashlib.sha256) + message
-
-
-def verified(key: bytes, message: bytes) -> bytes:
-    """What was `signed`.
-
-    Raises:
-        CollectiveError: with another key, or not at all.
-    """
-    size = hashlib.sha256().digest_size
-    if not hmac.compare_digest(message[:size], hmac.digest(key, message[size:], hashlib.sha256)):
-        raise CollectiveError("what listens as learner 0 is not the process that started this learner")
-    return message[size:]
-
-
 @contextmanager
-def together(worker: Worker, timesteps: int, limit: int | None, use_exploration: bool) -> Iterator[None]:
+def together(worker: WorkerView, timesteps: int, limit: int | None, use_exploration: bool) -> Iterator[None]:
     """Inside, the learners of the group train together.
 
     Args:
@@ -101,7 +46,7 @@ def together(worker: Worker, timesteps: int, limit: int | None, use_exploration:
         CollectiveError: a learner did not come or was lost, or learners differ in what must be equal.
     """
     group = worker.agent.group
-    assert group is not None
+    assert isinstance(group, LearnerGroup)
     try:
         group.open()
         _begin(worker, timesteps, limit, use_exploration)
@@ -119,10 +64,10 @@ def together(worker: Worker, timesteps: int, limit: int | None, use_exploration:
         group.close()
 
 
-def _begin(worker: Worker, timesteps: int, limit: int | None, use_exploration: bool) -> None:
+def _begin(worker: WorkerView, timesteps: int, limit: int | None, use_exploration: bool) -> None:
     """Learner 0 says what is done and gives its state; then all compare what must be equal."""
     agent, group = worker.agent, worker.agent.group
-    assert group is not None
+    assert isinstance(group, LearnerGroup)
     folder = None
     if group.starts_others:
         folder = _store(agent)
@@ -146,14 +91,14 @@ def _begin(worker: Worker, timesteps: int, limit: int | None, use_exploration: b
             shutil.rmtree(Path(folder).parent, ignore_errors=True)
 
 
-def _store(agent: Agent) -> str | None:
+def _store(agent: BaseAgent) -> str | None:
     """A checkpoint of an agent that is not as it was made; None: it is."""
     if not (agent.timesteps or agent.updates):
         return None
     return str(agent.store_model(Path(tempfile.mkdtemp(prefix="rlgraph-learners-")) / "checkpoint"))
 
 
-def _facts(worker: Worker, timesteps: int) -> dict[str, Any]:
+def _facts(worker: WorkerView, timesteps: int) -> dict[str, Any]:
     """What must be the same on all learners."""
     agent = worker.agent
     spec = stored_spec(type(agent), agent._arguments) or {"type": type(agent).__qualname__}

@@ -10,12 +10,13 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
-from rlgraph.agents.agent import Agent
 from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_instance
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.group import Alone
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
@@ -28,7 +29,7 @@ from rlgraph.workers.together import together
 _log = logging.getLogger(__name__)
 
 
-def check_learns_in_environments(agent: Agent) -> None:
+def check_learns_in_environments(agent: BaseAgent) -> None:
     """Raise `SpecError` if an agent learns from data sets only, or demonstrations leave own steps no place."""
     if agent.algorithm_class.experience.kind.is_recorded:
         raise SpecError(
@@ -79,7 +80,7 @@ class Worker(ABC):
 
     def __init__(
         self,
-        agent: Agent,
+        agent: BaseAgent,
         env_spec: Any,
         *,
         frameskip: int = 1,
@@ -91,7 +92,7 @@ class Worker(ABC):
         schedule_timesteps: int | None = None,
         store_checkpoint: Callable[[Worker], Path] | None = None,
     ):
-        if not isinstance(agent, Agent):
+        if not isinstance(agent, BaseAgent):
             raise SpecError(
                 f"expected an agent, as Agent.from_spec(...) makes them, given {agent!r}", path="agent"
             )
@@ -329,10 +330,10 @@ class Worker(ABC):
             self._schedule = RunSchedule(self)
             self.episodes.forget_all()
         self._goes_on, interrupted, schedule = False, False, self._schedule
-        if self.agent.group is not None and self.agent.group.rank:
+        if self.agent.group.rank:
             schedule.follow()
         stops = self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
-        schedule.stop_if(stops and self.agent.group is None)  # the other learners would wait
+        schedule.stop_if(stops and self.agent.group.size == 1)  # the other learners would wait
         schedule.start(timesteps, episodes)
         self.agent.trains_in = self.env_spec
         try:
@@ -365,7 +366,7 @@ class Worker(ABC):
         self, timesteps: int | None, limit: int | None, use_exploration: bool
     ) -> AbstractContextManager[None]:
         """What training runs in: the session of a group of learners, if there is one."""
-        if self.agent.group is None:
+        if isinstance(self.agent.group, Alone):
             return nullcontext()
         if timesteps is None:
             raise SpecError(

@@ -5,14 +5,15 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from rlgraph.algorithms.a2c import A2C, A2CAgent
-from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.agents import A2CAgent
 from rlgraph.agents.conformance import AgentUnderTest, load_rows, run_row
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
-from rlgraph.experience.nested_arrays import map_arrays
+from rlgraph.algorithms.a2c import A2C
 from rlgraph.components import Target
 from rlgraph.core import NumericalError, graph_fn, registry, rlgraph_api
 from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.experience.nested_arrays import map_arrays
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 pytestmark = pytest.mark.slow

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from rlgraph.core import InputError
 from rlgraph.experience.fragment import Fragment, FragmentBuffer, FragmentFormat, Origin
 from rlgraph.experience.frames import frames_of
 from rlgraph.experience.messages import pack_message, unpack_message
 from rlgraph.experience.rollouts import rollout_records
 from rlgraph.experience.step import VectorStep
-from rlgraph.core import InputError
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 LENGTH, SLOTS, FRAMES = 7, 3, 4

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.experience.hindsight import CHECKED, Hindsight, HindsightWriter
-from rlgraph.experience.step import VectorStep
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import BitFlip, EnvironmentFault, make_vector_env
+from rlgraph.experience.hindsight import CHECKED, Hindsight, HindsightWriter
+from rlgraph.experience.step import VectorStep
 from rlgraph.runs.configuration import check
 from rlgraph.runs.training import train
 from rlgraph.spaces import BoolBox, Dict

@@ -5,15 +5,15 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
 from rlgraph.algorithms.dqn import DQN
+from rlgraph.algorithms.sac import SAC
+from rlgraph.core import InputError
 from rlgraph.experience.fragment import FragmentFormat
 from rlgraph.experience.replay import Replay
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.learning.learner import Learner
-from rlgraph.algorithms.sac import SAC
 from rlgraph.learning.sampler import FragmentSampler, Sampler
-from rlgraph.core import InputError
 from rlgraph.spaces import FloatBox, IntBox
 
 LSTM = [{"type": "dense", "units": 4, "activation": "tanh"}, {"type": "lstm", "units": 4}]

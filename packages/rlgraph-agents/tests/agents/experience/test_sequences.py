@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
-from rlgraph.experience.sequences import SequenceWriter
-from rlgraph.experience.step import VectorStep
 from rlgraph.components import SequenceReplay
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import Environment
+from rlgraph.experience.sequences import SequenceWriter
+from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 LSTM = [{"type": "dense", "units": 8, "activation": "tanh"}, {"type": "lstm", "units": 6}]

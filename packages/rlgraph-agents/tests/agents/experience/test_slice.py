@@ -6,16 +6,16 @@ the newest weights, and what the old one sends late is not learned from.
 
 import numpy as np
 
-from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.algorithms.dqn import DQN
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.core import ExecutionSpec
+from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.experience.fragment import FragmentFormat, Origin
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.rollouts import Rollouts
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.learning.learner import Learner
-from rlgraph.algorithms.ppo import PPO
 from rlgraph.learning.sampler import FragmentSampler
-from rlgraph.core import ExecutionSpec
-from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import FloatBox, IntBox
 
 

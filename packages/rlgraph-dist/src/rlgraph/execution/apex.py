@@ -6,9 +6,6 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-from rlgraph.experience.fragment import Origin
-from rlgraph.experience.replay import Replay
-from rlgraph.experience.sequences import Sequences
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
@@ -19,6 +16,9 @@ from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.shards import Shards
 from rlgraph.execution.work_times import share_waited
+from rlgraph.experience.fragment import Origin
+from rlgraph.experience.replay import Replay
+from rlgraph.experience.sequences import Sequences
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config
 from rlgraph.workers.run_schedule import RunSchedule
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.core import InputError
 from rlgraph.environments.state_bounds import Report
 from rlgraph.environments.stepped_env import stepped
@@ -16,6 +15,7 @@ from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Bytes, Engine
 from rlgraph.execution.host import Hosted
 from rlgraph.execution.requests import Calls
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.workers.evaluation import Evaluation, evaluation_environments, play
 
 

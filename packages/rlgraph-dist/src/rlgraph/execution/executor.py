@@ -8,8 +8,6 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rlgraph.learning.actor_spec import check_is_fixed
-from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.core.specs.connections import check_network
 from rlgraph.core.specs.spec_types import Count, Seconds, Times
@@ -28,6 +26,8 @@ from rlgraph.execution.requests import Requests
 from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
 from rlgraph.execution.values import knows_values
 from rlgraph.execution.workload import LoggedReports, Workload
+from rlgraph.learning.actor_spec import check_is_fixed
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.executors import engine_class
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
@@ -108,25 +108,24 @@ class Executor(Worker):
             if getattr(kind, "needs_network", False):
                 check_network("engine", is_allowed=engine_options.get("allow_network", False))
         check_is_spec(env_spec)
-        if isinstance(agent, Agent):
+        if isinstance(agent, BaseAgent):
             check_made(agent, env_spec, backend=backend, seed=seed)
         else:
-            agent = Agent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
+            agent = BaseAgent.from_spec(agent, env=env_spec, backend=backend, seed=seed)
         super().__init__(agent, env_spec, **options)
         self.validate_states = validate_states
         check_learns_in_environments(agent)
         self._check(agent)
         #: Learners of the group, of which each has its share of the actors, and the number of the first of this one's.
-        self.learners, self._first_actor = 1, 0
-        if agent.group is not None:
-            if self.takes_old_weights:
-                raise SpecError(
-                    f"learners of a group must take in the same steps between two updates, and {type(self).__name__} "
-                    "takes them whenever they come: use the executor 'sync_batch', or one learner",
-                    path="execution_spec.learners",
-                )
-            actors, self.learners = agent.group.share(actors, "actors"), agent.group.size
-            self._first_actor = agent.group.rank * actors
+        self.learners = agent.group.size
+        if self.learners > 1 and self.takes_old_weights:
+            raise SpecError(
+                f"learners of a group must take in the same steps between two updates, and {type(self).__name__} takes "
+                "them whenever they come: use the executor 'sync_batch', or one learner",
+                path="execution_spec.learners",
+            )
+        actors = agent.group.share(actors, "actors")
+        self._first_actor = agent.group.rank * actors
         experience = agent.learner.experience
         acts_on = agent.executor.backend.name if agent.acting == "backend" else "numpy"
         self._actor_spec = replace(agent.learner.spec, backend=acts_on)
@@ -173,7 +172,7 @@ class Executor(Worker):
         #: Whether the fragments of samples are read here.
         self.reads_fragments = True
 
-    def _check(self, agent: Agent) -> None:
+    def _check(self, agent: BaseAgent) -> None:
         """Check that the agent can act elsewhere, and may learn from actors."""
         check_is_fixed(agent.learner.graph)
         experience = agent.learner.experience
@@ -184,7 +183,7 @@ class Executor(Worker):
             )
 
     @property
-    def local_agent(self) -> Agent:
+    def local_agent(self) -> BaseAgent:
         """The agent that learns."""
         return self.agent
 
@@ -322,8 +321,8 @@ class Executor(Worker):
         """Count the steps and episodes of a sample."""
         self.monitor.add(sample, self.agent.updates - sample.version)
         # All learners of a group count alike, rows that are no steps too.
-        alone = self.agent.group is None
-        steps = sample.steps if alone else self._sampler_spec["length"] * self.envs_per_actor * self.learners
+        all_rows = self._sampler_spec["length"] * self.envs_per_actor * self.learners
+        steps = sample.steps if self.learners == 1 else all_rows
         schedule.done += steps
         self.timesteps += steps
         self._count_replaced(sample)
@@ -418,7 +417,7 @@ class Executor(Worker):
             schedule.stop_if(self._listeners.tell("on_update", self, results))
 
 
-def _fragment_length(agent: Agent, given: int | None) -> int:
+def _fragment_length(agent: BaseAgent, given: int | None) -> int:
     """Steps of a fragment.
 
     Raises:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.messages import pack_message, unpack_message
 from rlgraph.core import SpecError, registry
 from rlgraph.core.registry import GROUPS
+from rlgraph.experience.messages import pack_message, unpack_message
 
 #: An object of which an engine calls methods by name. They take bytes, and return two: facts, which are few, and a body
 #: of any size.

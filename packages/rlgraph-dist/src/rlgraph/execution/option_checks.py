@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
 from rlgraph.execution.host import packed
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.compatibility import check_fits
 
 
@@ -33,7 +33,7 @@ def check_is_spec(env_spec: Any) -> None:
     packed(env_spec, "env_spec")
 
 
-def check_made(agent: Agent, env_spec: Any, **options: Any) -> None:
+def check_made(agent: BaseAgent, env_spec: Any, **options: Any) -> None:
     """Check that an agent which exists fits an environment, and that no options are given to make it."""
     for name, value in options.items():
         if value is not None:

@@ -10,10 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.actor_spec import ActorSpec
-from rlgraph.experience.experience import write_fragment
-from rlgraph.experience.messages import checked_array, pack_message, unpack_message
-from rlgraph.experience.replay import Replay
 from rlgraph.components import PrioritizedReplay
 from rlgraph.core import CheckpointError, InputError, RandomStreams, executor_class
 from rlgraph.core.checkpoint.finding import find_checkpoint
@@ -22,6 +18,10 @@ from rlgraph.execution.engine import Bytes
 from rlgraph.execution.sampling import fragment_format
 from rlgraph.execution.values import ValuedWriter, initial_errors
 from rlgraph.execution.work_times import WorkTimes, timed
+from rlgraph.experience.experience import write_fragment
+from rlgraph.experience.messages import checked_array, pack_message, unpack_message
+from rlgraph.experience.replay import Replay
+from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.spaces import Dict, FloatBox, IntBox, from_spec
 
 #: The random streams of shards are numbered from here, after those of actors.

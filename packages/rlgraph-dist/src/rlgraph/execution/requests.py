@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from rlgraph.experience.fragment import Origin
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine
 from rlgraph.execution.sampling import Sample
+from rlgraph.experience.fragment import Origin
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.actor_spec import ActorSpec
-from rlgraph.experience.fragment import Fragment, FragmentFormat, Origin
-from rlgraph.experience.step import VectorStep
-from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.core import InputError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import make_vector_env
@@ -20,6 +16,10 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.execution.engine import Bytes
 from rlgraph.execution.values import VALUES, ValuingActor
 from rlgraph.execution.work_times import WorkTimes, timed
+from rlgraph.experience.fragment import Fragment, FragmentFormat, Origin
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.actor_spec import ActorSpec
+from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.workers.episodes import Episodes
 
 #: Facts of a sample that are whole numbers.

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.fragment import Origin
-from rlgraph.experience.messages import pack_message
 from rlgraph.core.errors import CheckpointWarning
 from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Engine
@@ -23,6 +21,8 @@ from rlgraph.execution.replay_shard import Batch, BatchFormat
 from rlgraph.execution.requests import Calls
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.work_times import WorkTimes
+from rlgraph.experience.fragment import Origin
+from rlgraph.experience.messages import pack_message
 
 #: Calls that are under way at most, before the learner waits for answers.
 MOST_CALLS = 64

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core import RandomStreams
+from rlgraph.experience.experience import Writer
+from rlgraph.experience.step import VectorStep
 from rlgraph.learning.actor import Actor
 from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.learning.agent_graph import AgentGraph
-from rlgraph.experience.experience import Writer
-from rlgraph.experience.step import VectorStep
-from rlgraph.core import RandomStreams
 from rlgraph.spaces import Dict, FloatBox
 
 #: What is kept of a step: the values of the action taken, and of the best one.

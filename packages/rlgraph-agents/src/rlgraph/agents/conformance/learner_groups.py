@@ -20,16 +20,13 @@ from typing import Any
 import numpy as np
 
 from rlgraph.algorithms.a2c import A2C
-from rlgraph.learning.agent_options import make_parts
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.apex import Apex
 from rlgraph.algorithms.behaviour_cloning import BehaviourCloning
 from rlgraph.algorithms.c51 import C51
 from rlgraph.algorithms.dqn import DQN
-from rlgraph.experience.step import VectorStep
 from rlgraph.algorithms.impala import IMPALA
 from rlgraph.algorithms.iql import IQL
-from rlgraph.learning.learner import Learner
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.algorithms.qr_dqn import QRDQN
 from rlgraph.algorithms.sac import SAC
@@ -37,6 +34,9 @@ from rlgraph.algorithms.td3 import TD3
 from rlgraph.components import IterativeOptimization
 from rlgraph.core import Collective
 from rlgraph.core.collectives.place import Place, make_collective
+from rlgraph.experience.step import VectorStep
+from rlgraph.learning.agent_options import make_parts
+from rlgraph.learning.learner import Learner
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 from rlgraph.testing.collectives import free_address
 from rlgraph.testing.shares import random_batch, share_of, valid_items

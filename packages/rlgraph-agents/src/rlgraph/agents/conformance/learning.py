@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents import RandomAgent
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
@@ -22,7 +23,6 @@ from rlgraph.agents.conformance.subject import (
 )
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import random_reward, right_answers
-from rlgraph.algorithms.random import RandomAgent
 from rlgraph.core import SpecError
 from rlgraph.spaces import Dict, Space
 from rlgraph.workers.callbacks import Callback

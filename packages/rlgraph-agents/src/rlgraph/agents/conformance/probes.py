@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any
 
 from rlgraph.agents.agent import Agent
-from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.core import executor_class, graph_fn, rlgraph_api
+from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.spaces import Dict
 
 #: Name of the metric that a probe adds.

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents import RandomAgent
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.tasks import CueTask
-from rlgraph.experience.nested_arrays import flatten_arrays
-from rlgraph.algorithms.random import RandomAgent
-from rlgraph.core import CapabilityError, SpecError, registry
+from rlgraph.algorithms.algorithm import Algorithm
+from rlgraph.core import CapabilityError, SpecError
 from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.experience.nested_arrays import flatten_arrays
 from rlgraph.spaces import FloatBox, IntBox, Space
 from rlgraph.workers.data_set_recording import record_data_set
 
@@ -45,12 +46,12 @@ class AgentUnderTest:
     """An agent of any algorithm, as rows of the suite make it.
 
     Attributes:
-        agent: its registered name, or its class.
+        agent: its registered name, or its class, or that of its algorithm.
         backend: name of a backend.
         options: of the agent, in place of `SMALL`; rows that are about an option set it all the same.
     """
 
-    agent: str | type[Agent]
+    agent: str | type[Agent | Algorithm]
     backend: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -61,8 +62,8 @@ class AgentUnderTest:
         Raises:
             SpecError: there is no such agent, or it is not an agent of an algorithm.
         """
-        kind = registry("rlgraph.agents").load(self.agent) if isinstance(self.agent, str) else self.agent
-        if not (isinstance(kind, type) and issubclass(kind, Agent)):
+        kind = Agent.of(self.agent)
+        if not hasattr(kind, "algorithm_class"):
             raise SpecError(f"expected an agent with an algorithm_class, given {kind!r}", path="agent")
         return kind
 

@@ -12,6 +12,7 @@ from unittest import SkipTest
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable
 from rlgraph.agents.conformance.table import ROWS, Row
+from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.testing.conformance import Outcome
 
 MODULES = ("learning", "acting", "experience", "resuming", "spaces", "masks", "inputs", "faults")
@@ -38,7 +39,7 @@ def run_row(row: Row, subject: AgentUnderTest) -> Outcome:
 
 
 def run_agent_conformance(
-    agent: str | type[Agent],
+    agent: str | type[Agent | Algorithm],
     backend: str,
     *,
     only: Iterable[str] = (),
@@ -48,7 +49,7 @@ def run_agent_conformance(
     """Hold an agent to the table.
 
     Args:
-        agent: its registered name, or its class.
+        agent: its registered name, or its class, or that of its algorithm.
         backend: name of a backend.
         only: sections, or rows as ``section/name``; none for all that are not slow.
         options: of the agent; see `AgentUnderTest`.
@@ -80,7 +81,7 @@ class AgentConformance:
     """
 
     #: The registered name of the agent, or its class.
-    agent: str | type[Agent]
+    agent: str | type[Agent | Algorithm]
     #: Name of a backend.
     backend: str
     #: Of the agent, in place of those that the suite gives.

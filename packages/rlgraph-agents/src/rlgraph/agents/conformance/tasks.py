@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.data_sets import RecordedEpisode, write_data_set
-from rlgraph.experience.nested_arrays import row, stack
 from rlgraph.environments.environment import Environment, StepResult, environment_seed
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
+from rlgraph.experience.data_sets import RecordedEpisode, write_data_set
+from rlgraph.experience.nested_arrays import row, stack
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
 
 

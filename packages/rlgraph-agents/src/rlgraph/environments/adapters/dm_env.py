@@ -12,10 +12,10 @@ import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.core.specs.imports import check_import, imported
+from rlgraph.environments.adapters.gym_translation import cast as cast_leaf
 from rlgraph.environments.environment import Environment, StepResult
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.extras import import_extra
-from rlgraph.environments.adapters.gym_translation import cast as cast_leaf
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
 #: ``dm_env.StepType.LAST``.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.environments.extras import import_extra
 from rlgraph.environments.adapters.gym_batch_env import GymBatchEnv
+from rlgraph.environments.extras import import_extra
 
 
 class EnvPoolVectorEnv(GymBatchEnv):

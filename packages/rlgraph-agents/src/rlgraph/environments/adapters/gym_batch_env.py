@@ -9,11 +9,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.adapters.gym_masks import GymMasks, check_unmasked
 from rlgraph.environments.adapters.gym_translation import CAST_FROM, GymSpace, space_of, to_gym
-from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.adapters.old_gym import explain_error
+from rlgraph.environments.errors import EnvironmentFault, fault_of
+from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.rows import Rows, check_integers, row_splitter, write_row
 from rlgraph.environments.step_checks import LARGEST_REWARD, explain_number
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult

@@ -10,8 +10,6 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core.errors import SpecError
-from rlgraph.environments.environment import Environment, StepFunction, StepResult
-from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.adapters.gym_factory import gym_environment
 from rlgraph.environments.adapters.gym_masks import (
     METHOD,
@@ -21,8 +19,16 @@ from rlgraph.environments.adapters.gym_masks import (
     inside_gymnasium_wrappers,
 )
 from rlgraph.environments.adapters.gym_states import gym_state, has_known_state, set_gym_state
-from rlgraph.environments.adapters.gym_translation import from_gym, passes_unchanged, space_of, states_of, to_gym
+from rlgraph.environments.adapters.gym_translation import (
+    from_gym,
+    passes_unchanged,
+    space_of,
+    states_of,
+    to_gym,
+)
 from rlgraph.environments.adapters.old_gym import explain_error, reset_environment
+from rlgraph.environments.environment import Environment, StepFunction, StepResult
+from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.step_checks import is_end, number_of
 from rlgraph.spaces import BoxSpace
 

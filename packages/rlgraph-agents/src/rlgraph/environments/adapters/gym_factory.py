@@ -15,8 +15,8 @@ from gymnasium.envs.registration import EnvSpec
 from rlgraph.core.errors import SpecError, nearest
 from rlgraph.core.specs.imports import check_import, import_class
 from rlgraph.core.specs.specifiable import check_arguments
-from rlgraph.environments.extras import import_error, import_extra, not_importable
 from rlgraph.environments.adapters.old_gym import explain_class
+from rlgraph.environments.extras import import_error, import_extra, not_importable
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 

@@ -17,14 +17,18 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import SpecError
 from rlgraph.environments.adapters.cart_pole_vector_env import CartPoleVectorEnv
-from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.adapters.gym_batch_env import GymBatchEnv, each_info
 from rlgraph.environments.adapters.gym_factory import warn_of_changed_rewards
 from rlgraph.environments.adapters.gym_masks import find_masks, inside_gymnasium_wrappers
-from rlgraph.environments.adapters.gym_states import gym_vector_states, has_known_states, set_gym_vector_states
+from rlgraph.environments.adapters.gym_states import (
+    gym_vector_states,
+    has_known_states,
+    set_gym_vector_states,
+)
 from rlgraph.environments.adapters.gym_translation import from_gym
-from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.adapters.old_gym import reset_environment
+from rlgraph.environments.errors import EnvironmentFault, fault_of
+from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.rows import Rows, map_rows, write_row
 
 GymVectorEnv = gymnasium.vector.VectorEnv[Any, Any, Any]

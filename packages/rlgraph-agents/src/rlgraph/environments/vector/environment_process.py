@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
-from rlgraph.environments.vector.restarts import Restarts
 from rlgraph.environments.rows import map_rows, slice_rows
+from rlgraph.environments.vector.restarts import Restarts
 from rlgraph.environments.vector.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.vector.shared_rows import SharedRows
 

@@ -21,16 +21,16 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError
-from rlgraph.environments.vector import environment_process as commands
 from rlgraph.environments.environment import Environment, environment_seed
-from rlgraph.environments.vector.environment_process import Answer, Share, serve
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.interrupts import raise_interruption
-from rlgraph.environments.vector.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, slice_rows
+from rlgraph.environments.state_bounds import answers_validate
+from rlgraph.environments.vector import environment_process as commands
+from rlgraph.environments.vector.environment_process import Answer, Share, serve
+from rlgraph.environments.vector.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.vector.sequential_vector_env import release
 from rlgraph.environments.vector.shared_rows import SharedRows
-from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 STEP_TIMEOUT = 60.0

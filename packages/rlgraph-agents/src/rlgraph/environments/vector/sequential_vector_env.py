@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.errors import SpecError
-from rlgraph.environments.vector.buffers import Buffers
 from rlgraph.environments.environment import Environment, StepFunction, environment_seed
 from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
 from rlgraph.environments.interrupts import raise_interruption
-from rlgraph.environments.vector.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
 from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.step_checks import (
@@ -30,6 +28,8 @@ from rlgraph.environments.step_checks import (
     check_result,
     explain_result,
 )
+from rlgraph.environments.vector.buffers import Buffers
+from rlgraph.environments.vector.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 CHECKED_STEPS = 1000

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError
-from rlgraph.environments.vector.buffers import Buffers
 from rlgraph.environments.rows import Rows, map_rows
+from rlgraph.environments.vector.buffers import Buffers
 from rlgraph.spaces import Space
 
 _ALIGNMENT = 64

@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from rlgraph.core import SpecError
-from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.environments.environment import StepResult
+from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 
 FAULTS = ("raise", "exit", "kill", "hang")
 

@@ -12,7 +12,15 @@ from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepResult
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.worlds.grid_world_maps import FIRE, FREE, GOAL, HOLE, START, WALL, read_map
-from rlgraph.environments.worlds.grid_world_moves import ENDS, LEFT, STEPS, Place, places, turn_walk_jump, walk
+from rlgraph.environments.worlds.grid_world_moves import (
+    ENDS,
+    LEFT,
+    STEPS,
+    Place,
+    places,
+    turn_walk_jump,
+    walk,
+)
 from rlgraph.environments.worlds.grid_world_pictures import as_camera, as_picture, as_text
 from rlgraph.spaces import BoolBox, Dict, IntBox, Space
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from rlgraph.experience.specs import Spec, parse_spec
 from rlgraph.core.specs.documents import read_spec_file
+from rlgraph.experience.specs import Spec, parse_spec
 
 
 class Source(Spec):

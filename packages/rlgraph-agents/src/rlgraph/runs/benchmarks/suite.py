@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import Field
 
-from rlgraph.experience.data_sets import fingerprint
 from rlgraph.algorithms.presets import preset
-from rlgraph.experience.specs import Spec, parse_spec
 from rlgraph.core import InputError, SpecError
 from rlgraph.core.errors import Fault, nearest
 from rlgraph.core.specs.documents import SUFFIXES, is_spec_file, read_spec_file
+from rlgraph.experience.data_sets import fingerprint
+from rlgraph.experience.specs import Spec, parse_spec
 from rlgraph.runs.configuration import check, read_document
 
 #: The suites that are shipped.

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.messages import pack_message
 from rlgraph.core import SpecError
 from rlgraph.core.specs.connections import check_connections, check_network
 from rlgraph.core.specs.spec_types import Seconds
@@ -26,6 +25,7 @@ from rlgraph.execution.distributed_tf.imports import import_board
 from rlgraph.execution.distributed_tf.places import LocalProcess, Place, Task
 from rlgraph.execution.distributed_tf.worker import FAULT
 from rlgraph.execution.engine import ActorDied, ActorFault, Bytes, Demand, Engine
+from rlgraph.experience.messages import pack_message
 
 #: Seconds between two looks at the workers.
 _INTERVAL = 0.5

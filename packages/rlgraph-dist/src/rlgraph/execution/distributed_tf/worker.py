@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.messages import unpack_message
 from rlgraph.core import RLGraphError, SpecError
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, listen
 from rlgraph.execution.distributed_tf.imports import import_board
 from rlgraph.execution.engine import failure
 from rlgraph.execution.host import Host
+from rlgraph.experience.messages import unpack_message
 
 _log = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.experience.fragment import Origin
 from rlgraph.execution.engine import Engine
 from rlgraph.execution.host import unpacked
 from rlgraph.execution.sampling import Sample, SamplerSpec
 from rlgraph.execution.simulation.clock import Action, VirtualClock
 from rlgraph.execution.simulation.costs import Costs
+from rlgraph.experience.fragment import Origin
 
 
 @dataclass(eq=False)

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.agent import Agent
-from rlgraph.experience.messages import pack_message
 from rlgraph.core import registry
 from rlgraph.execution.apex import ApexExecutor
 from rlgraph.execution.engine import ActorDied, Engine
@@ -20,6 +18,8 @@ from rlgraph.execution.host import packed
 from rlgraph.execution.replay_shard import BatchFormat
 from rlgraph.execution.sampling import RemoteSampler, Sample, SamplerSpec
 from rlgraph.execution.simulation.costs import Costs
+from rlgraph.experience.messages import pack_message
+from rlgraph.learning.base_agent import BaseAgent
 
 #: Fragments that are measured, after some that are not.
 FRAGMENTS, WARM_UP = 40, 5
@@ -56,7 +56,7 @@ def measure(
         seed: of the agent.
         options: of the executor, such as `num_envs`.
     """
-    learner = Agent.from_spec(agent, env=environment, backend=backend, seed=seed)
+    learner = BaseAgent.from_spec(agent, env=environment, backend=backend, seed=seed)
     kind: type[Executor] = registry("rlgraph.executors").load(
         executor or type(learner).algorithm_class.executor
     )

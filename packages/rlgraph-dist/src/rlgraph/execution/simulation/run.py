@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.agent import Agent
-from rlgraph.experience.replay import Replay
 from rlgraph.core import SpecError, registry
 from rlgraph.execution.apex import ApexExecutor
 from rlgraph.execution.executor import Executor
@@ -19,6 +17,8 @@ from rlgraph.execution.sampling import Sample
 from rlgraph.execution.simulation.clock import VirtualClock
 from rlgraph.execution.simulation.costs import Costs
 from rlgraph.execution.simulation.engine import SimulatedEngine
+from rlgraph.experience.replay import Replay
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.worker import Worker
 
@@ -138,7 +138,7 @@ def simulate(
     Raises:
         SpecError: the agent learns from a memory, without replay shards.
     """
-    learner = Agent.from_spec(agent, env=environment, backend=backend, seed=seed)
+    learner = BaseAgent.from_spec(agent, env=environment, backend=backend, seed=seed)
     kind: type[Executor] = registry("rlgraph.executors").load(
         executor or type(learner).algorithm_class.executor
     )
@@ -180,7 +180,7 @@ def _limits(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"start_timeout": 1e9, "sample_timeout": 1e9, **options}
 
 
-def _batch(agent: Agent) -> bytes:
+def _batch(agent: BaseAgent) -> bytes:
     """The message of a batch of made-up content."""
     experience = agent.learner.experience
     batches = BatchFormat(experience, agent.learner.spec)  # type: ignore[arg-type]
