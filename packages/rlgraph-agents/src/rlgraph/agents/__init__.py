@@ -20,10 +20,13 @@ from rlgraph.agents.shipped import (
 )
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.metric import Metric
+from rlgraph.core.moved_modules import forward_modules
 from rlgraph.experience.experience import Experience
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.rollouts import Rollouts
 from rlgraph.learning.actor_spec import ActorSpec
+
+forward_modules(__name__, "rlgraph.algorithms", "rlgraph.learning", "rlgraph.experience")
 
 __all__ = [
     "A2CAgent",

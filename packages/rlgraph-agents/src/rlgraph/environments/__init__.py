@@ -1,5 +1,6 @@
 """Environments: the contract, adapters, built-in environments and vector environments."""
 
+from rlgraph.core.moved_modules import forward_modules
 from rlgraph.environments.adapters.atari import AtariEnv
 from rlgraph.environments.adapters.dm_env import DmEnv
 from rlgraph.environments.adapters.envpool_vector_env import EnvPoolVectorEnv
@@ -25,6 +26,8 @@ from rlgraph.environments.worlds.partially_observed_env import PartiallyObserved
 from rlgraph.environments.worlds.random_env import RandomEnv
 from rlgraph.environments.worlds.t_maze import TMaze
 from rlgraph.environments.worlds.target_quadrant import TargetQuadrant
+
+forward_modules(__name__, *(f"{__name__}.{folder}" for folder in ("adapters", "vector", "worlds")))
 
 __all__ = [
     "AtariEnv",

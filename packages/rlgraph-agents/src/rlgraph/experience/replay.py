@@ -80,11 +80,7 @@ class Replay(Experience):
             self.hindsight.check_suits(is_recurrent)
             self.records_per_step = 1 + self.hindsight.goals
             self.room //= self.records_per_step
-        if not isinstance(self.memory, SequenceReplay):
-            return self
-        from rlgraph.experience.sequences import Sequences  # it is a kind of replay
-
-        return Sequences(self.memory, discount=self.discount, n_step=self.n_step, update_spec=self.updates)
+        return self
 
     def use_environment(self, env: Any, states: Space, seed: int) -> None:
         if self.hindsight is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rlgraph.components import ReplayedSequences, SequenceReplay
 from rlgraph.core import InputError, PerformanceWarning, SpecError
+from rlgraph.experience.experience import Experience
 from rlgraph.experience.nested_arrays import map_arrays
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.step import VectorStep
@@ -43,9 +44,6 @@ class Sequences(Replay):
         self.sequences = ReplayedSequences(memory.burn_in, self.n_step, self.discount, memory.eta)
         #: The parts of the internal states of an actor that records keep.
         self._parts: tuple[str, ...] = ()
-
-    def suited_to(self, is_recurrent: bool) -> Sequences:
-        return self
 
     def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
         assert beginnings is not None
@@ -86,6 +84,24 @@ class Sequences(Replay):
         raise InputError(
             f"{method}: expected no batch: recurrent networks learn from sequences, of steps that observe() was told of"
         )
+
+
+def suited_experience(experience: Experience, is_recurrent: bool) -> Experience:
+    """What an algorithm learns from; a replay whose memory keeps sequences becomes a `Sequences`.
+
+    Args:
+        experience: as its options made it.
+        is_recurrent: whether the algorithm has recurrent networks.
+
+    Raises:
+        SpecError: see `Experience.suited_to`.
+    """
+    suited = experience.suited_to(is_recurrent)
+    if not isinstance(suited, Replay) or not isinstance(suited.memory, SequenceReplay):
+        return suited
+    return Sequences(
+        suited.memory, discount=suited.discount, n_step=suited.n_step, update_spec=suited.updates
+    )
 
 
 def _in_time(space: Space, steps: int) -> Space:

@@ -18,6 +18,7 @@ from rlgraph.environments.state_bounds import Report, ReportOnce
 from rlgraph.experience.experience import Experience
 from rlgraph.experience.nothing import Nothing
 from rlgraph.experience.previous_steps import PREVIOUS, PreviousSteps
+from rlgraph.experience.sequences import suited_experience
 from rlgraph.spaces import Dict, FloatBox, Space
 
 #: What `Algorithm.update` returns per item [B]: for the memory, and for whoever gave the batch.
@@ -63,7 +64,9 @@ class AgentGraph(Component):
             self.seen_masked = masked.preprocessed(previous.space)
         off = set() if experience is None else {"get_sampled_actions"}  # exports only act
         #: What it learns from: that which was given, or what suits recurrent networks.
-        self.experience = experience = (experience or Nothing()).suited_to(bool(algorithm.recurrent_parts))
+        self.experience = experience = suited_experience(
+            experience or Nothing(), bool(algorithm.recurrent_parts)
+        )
         if algorithm.remembers and experience.learns and not experience.is_sequential:
             raise AssemblyError(
                 f"{type(algorithm).__name__}.remembers: expected an experience of rollouts, given "
