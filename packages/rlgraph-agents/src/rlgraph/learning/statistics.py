@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.learning.agent_graph import AgentGraph
-from rlgraph.experience.step import VectorStep
-from rlgraph.experience.nested_arrays import map_arrays
 from rlgraph.components.common.running_moments import Part, deviation_of, merged
-from rlgraph.components.common.running_moments import deviation_of
 from rlgraph.core import Collective, GraphExecutor
 from rlgraph.experience.nested_arrays import map_arrays
 from rlgraph.experience.step import VectorStep

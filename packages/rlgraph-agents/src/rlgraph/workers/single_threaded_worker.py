@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 from rlgraph.core import SpecError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
@@ -15,7 +14,6 @@ from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.learning.base_agent import BaseAgent
-from rlgraph.learning.sampler import Sampler
 from rlgraph.workers.callbacks import Step
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
