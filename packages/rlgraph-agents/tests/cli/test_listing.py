@@ -46,7 +46,7 @@ def test_plugins_for_machines(rlgraph):
     outcome = rlgraph("plugins", "--json")
     listed = json.loads(outcome.out)
     (dqn,) = (entry for entry in listed if (entry["kind"], entry["name"]) == ("agent", "dqn"))
-    assert (dqn["distribution"], dqn["target"]) == ("rlgraph-agents", "rlgraph.algorithms.dqn:DQNAgent")
+    assert (dqn["distribution"], dqn["target"]) == ("rlgraph-agents", "rlgraph.algorithms.dqn:DQN")
 
 
 def test_what_is_not_installed(rlgraph, monkeypatch):

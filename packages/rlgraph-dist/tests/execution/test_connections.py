@@ -293,7 +293,7 @@ def test_servers_that_others_can_reach(rlgraph, tmp_path):
 
 
 def test_what_is_allowed_reaches_learners_that_are_started():
-    from rlgraph.workers.together import OtherLearner
+    from rlgraph.learning.group import OtherLearner
 
     with allow_clusters("here:1"), allow_network():
         other = OtherLearner(Agent, {}, b"")

@@ -19,12 +19,12 @@ from rlgraph.core import BuildError, CollectiveError, ExecutionSpec, SpecError, 
 from rlgraph.core.collectives.membership import Beat
 from rlgraph.environments import make_environment
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
-from rlgraph.learning.group import LearnerGroup
+from rlgraph.learning.group import LearnerGroup, signed, verified
 from rlgraph.runs import resume, train
 from rlgraph.runs.result_file import read_result
 from rlgraph.testing.collectives import free_address
 from rlgraph.workers import SingleThreadedWorker
-from rlgraph.workers.together import _facts, signed, verified
+from rlgraph.workers.together import _facts
 
 IN_TWO = {"threads": 1, "learners": 2, "collective": {"type": "gloo", "timeout": 30.0}}
 ON_TWO = {"threads": 1, "devices": ["cpu", "cpu"], "collective": IN_TWO["collective"]}
@@ -179,10 +179,8 @@ def test_a_learner_that_cannot_be_made_is_named_at_once():
 
 
 def test_what_cannot_be_sent_to_other_learners_is_refused():
-    agent = Agent.from_spec(
-        {"type": "ppo", "execution_spec": IN_TWO, **SMALL}, env="CartPole-v1", backend="torch", seed=3
-    )
-    agent._arguments["env"] = lambda: make_environment("CartPole-v1")
+    document, env = {"type": "ppo", "execution_spec": IN_TWO, **SMALL}, lambda: make_environment("CartPole-v1")
+    agent = Agent.from_spec(document, env=env, backend="torch", seed=3)
     with pytest.raises(SpecError, match="cannot be sent to another process"):
         agent.learn(64, num_envs=4)
 

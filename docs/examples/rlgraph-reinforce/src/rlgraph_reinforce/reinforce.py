@@ -89,5 +89,4 @@ class Reinforce(Algorithm):
         }
 
 
-class ReinforceAgent(Agent):
-    algorithm_class = Reinforce
+ReinforceAgent = Agent.of(Reinforce)

@@ -77,7 +77,7 @@ def _example(cls: type[Specifiable], spec: Any) -> Any:
             kind = cls._lookup(spec.get("type") if isinstance(spec, Mapping) else spec, "")
             if hasattr(kind, "algorithm_class"):
                 return spec
-    name = _name_of(cls) if hasattr(cls, "algorithm_class") else "ppo"
+    name = cls.spec_name() if hasattr(cls, "algorithm_class") else "ppo"
     return {} if ":" in name else name
 
 
@@ -201,7 +201,7 @@ def first_object(kind: type, arguments: Mapping[str, Any]) -> str:
 
 
 def _as_data(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    spec: dict[str, Any] = {"type": _name_of(kind)}
+    spec: dict[str, Any] = {"type": place_of(kind)}
     for name, value in arguments.items():
         if isinstance(value, Space):
             value = value.without_ranks().to_spec()
@@ -212,14 +212,3 @@ def _as_data(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if name not in ("backend", "seed") and value is not None and (name != "env" or is_json(value)):
             spec[name] = value
     return spec
-
-
-def _name_of(kind: Any) -> str:
-    """The registered name of a class of agents, or of the algorithm that it is of, else its import path."""
-    known, algorithm = registry("rlgraph.agents"), kind.algorithm_class
-    named = [kind, algorithm] if kind.of(algorithm) is kind else [kind]
-    for plugin in known.plugins():
-        attribute = plugin.target.rpartition(":")[2]
-        if any(attribute == each.__qualname__ and known.load(plugin.name) is each for each in named):
-            return plugin.name
-    return place_of(kind)

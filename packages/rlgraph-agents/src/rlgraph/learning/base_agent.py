@@ -189,6 +189,17 @@ class BaseAgent(AgentStorage, AnswersToOtherNames, Specifiable, metaclass=AgentM
         return cast(type[Self], kind)
 
     @classmethod
+    def spec_name(cls) -> str:
+        """The registered name of the class, or that of its algorithm, else an import path."""
+        algorithm, known = cls.algorithm_class, registry(cls.registry_group)
+        named = [cls, algorithm] if _class_of(cls._general(), algorithm) is cls else [cls]
+        for plugin in known.plugins():
+            attribute = plugin.target.rpartition(":")[2]
+            if any(attribute == each.__qualname__ and known.load(plugin.name) is each for each in named):
+                return plugin.name
+        return super().spec_name()
+
+    @classmethod
     def _general(cls) -> type[BaseAgent]:
         """The nearest class of agents without an algorithm."""
         return next(kind for kind in cls.__mro__ if not hasattr(kind, "algorithm_class"))

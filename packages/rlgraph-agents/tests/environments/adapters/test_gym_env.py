@@ -13,8 +13,8 @@ from rlgraph.environments import (
     SequentialVectorEnv,
     make_environment,
     make_vector_env,
-    native_vector_env,
 )
+from rlgraph.environments.adapters import native_vector_env
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 
 

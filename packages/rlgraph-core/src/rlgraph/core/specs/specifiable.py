@@ -123,6 +123,13 @@ class Specifiable:
             raise
 
     @classmethod
+    def spec_name(cls) -> str:
+        """The name of the class in specs: its registered name if it has one, else its import path."""
+        place, group = f"{cls.__module__}:{cls.__qualname__}", getattr(cls, "registry_group", None)
+        names = [p.name for p in registry(group).plugins() if p.target == place] if group else []
+        return names[0] if names else place
+
+    @classmethod
     def _hint(cls) -> str:
         return f"; {cls.spec_hint}" if cls.spec_hint else ""
 
@@ -228,10 +235,9 @@ def check_values(target: Callable[..., Any], arguments: Mapping[str, Any], where
 
 def place_of(target: Callable[..., Any]) -> str:
     """The name of `target` in specs: its registered name if it has one, else its import path."""
-    place = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
-    group = getattr(target, "registry_group", None)
-    names = [p.name for p in registry(group).plugins() if p.target == place] if group else []
-    return names[0] if names else place
+    if isinstance(target, type) and issubclass(target, Specifiable):
+        return target.spec_name()
+    return f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
 
 
 def _name_faults(
