@@ -179,7 +179,10 @@ def test_a_learner_that_cannot_be_made_is_named_at_once():
 
 
 def test_what_cannot_be_sent_to_other_learners_is_refused():
-    document, env = {"type": "ppo", "execution_spec": IN_TWO, **SMALL}, lambda: make_environment("CartPole-v1")
+    document, env = (
+        {"type": "ppo", "execution_spec": IN_TWO, **SMALL},
+        lambda: make_environment("CartPole-v1"),
+    )
     agent = Agent.from_spec(document, env=env, backend="torch", seed=3)
     with pytest.raises(SpecError, match="cannot be sent to another process"):
         agent.learn(64, num_envs=4)
