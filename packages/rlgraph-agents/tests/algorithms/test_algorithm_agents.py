@@ -407,7 +407,7 @@ def test_lengths_of_parts_that_do_not_do(one_backend):
     spec, environments = agent.learner.spec, make_vector_env("CartPole-v1", 2)
     sampler = FragmentSampler(spec.build(), environments, 16)
     with pytest.raises(InputError, match="sequence_length: expected .* 4 sequences of a fragment, given 1"):
-        agent.learner.update([sampler.collect()])
+        agent.learner.learn_from([sampler.collect()])
 
 
 # An actor alone.
@@ -435,7 +435,7 @@ def test_a_learner_fed_by_an_actor_alone_equals_local_learning(backend, spec):
     for _ in range(3):
         sampler.actor.set_weights(learner.weights_message())
         fragment = sampler.collect()
-        learner.update([layout.from_bytes(layout.to_bytes(fragment))])
+        learner.learn_from([layout.from_bytes(layout.to_bytes(fragment))])
     weights = agent.get_weights()
     for name, value in learner.executor.get_weights().items():
         np.testing.assert_array_equal(value, weights[name], err_msg=name)
@@ -448,11 +448,11 @@ def test_fragments_of_other_weights_are_refused(one_backend):
     learner = Learner(spec, Rollouts(rollout_length=4), one_backend)
     sampler = FragmentSampler(spec.build(), make_vector_env("CartPole-v1", 4), 4)
     sampler.actor.set_weights(learner.weights_message())
-    learner.update([sampler.collect()])
+    learner.learn_from([sampler.collect()])
     with pytest.raises(
         InputError, match="expected fragments of the weights of version 1, given version 0 of actor 0"
     ):
-        learner.update([sampler.collect()])
+        learner.learn_from([sampler.collect()])
     other = ActorSpec(PPO, FloatBox(shape=(3,)).to_spec(), IntBox(2).to_spec()).build()
     with pytest.raises(InputError, match="weights: expected the layout"):
         other.set_weights(learner.weights_message())

@@ -64,7 +64,7 @@ def test_a_memory_of_fragments_equals_a_local_one(one_backend, algorithm, memory
             local.add(sampler.step())
         assert remote.insert(layout.from_bytes(layout.to_bytes(collector.collect())))
         if iteration > 2:
-            assert local.update_now() == remote.update_now()
+            assert local.update() == remote.update()
         if iteration == 4:  # the running episodes are cut between two fragments
             sampler.reset(seed=8)
             collector.reset(seed=8)

@@ -165,7 +165,7 @@ def test_ppo_with_a_memory_learns_from_truncated_episodes(backend):
             actors.samplers[0].step()
             actors.samplers[0].reset(seed=99)
         fragments = actors.collect()
-        learner.update(fragments)
+        learner.learn_from(fragments)
         rewards.append(np.mean([fragment.rewards.mean() for fragment in fragments]))
     assert rewards[0] < 0.75
     assert np.mean(rewards[-5:]) > 0.95
@@ -204,7 +204,7 @@ def test_dqn_with_frame_stacks_and_two_step_returns_learns(backend):
         for fragment in fragments:
             assert learner.insert(fragment)
         for _ in range(10):
-            learner.update_now()
+            learner.update()
         # The first state of an episode does not show where the dot goes.
         rewards.append(np.mean([fragment.rewards[~fragment.begins].mean() for fragment in fragments]))
     assert rewards[0] < 0.75

@@ -283,7 +283,7 @@ def test_sequences_with_masks_are_unrolled_as_by_hand():
     fragment = FragmentSampler(actor, environments, 8, internal_state_interval=4).collect()
     expected = entropies_by_hand(weights, fragment, 4)
     assert expected.std() > 0.1
-    found = agent.learner.update([fragment])
+    found = agent.learner.learn_from([fragment])
     assert found["num_updates"] == 4
     assert found["entropy"] == pytest.approx(expected.mean(), rel=1e-5)
 

@@ -67,13 +67,13 @@ def wandb(monkeypatch):
 @pytest.fixture
 def updates(monkeypatch):
     """What each update returned, as the program gave it."""
-    found, whole = [], Learner._updated
+    found, whole = [], Learner._learned
 
     def updated(self, results):
         found.append({name: float(value) for name, value in results.items()})
         return whole(self, results)
 
-    monkeypatch.setattr(Learner, "_updated", updated)
+    monkeypatch.setattr(Learner, "_learned", updated)
     return found
 
 
@@ -178,9 +178,9 @@ class Undeclared(Callback):
         self.after = after
 
     def on_step(self, worker, step):
-        learner, whole = worker.agent.learner, worker.agent.learner._updated
+        learner, whole = worker.agent.learner, worker.agent.learner._learned
         if worker.timesteps_of_run == self.after:
-            learner._updated = lambda results: whole({**results, "temper": 2.0 * learner.version})
+            learner._learned = lambda results: whole({**results, "temper": 2.0 * learner.version})
 
 
 def test_what_no_algorithm_declares_gets_a_column(one_backend, tmp_path, undrawn, wandb):
@@ -195,8 +195,8 @@ def test_what_no_algorithm_declares_gets_a_column(one_backend, tmp_path, undrawn
 
 
 def test_an_update_cannot_return_the_metric_of_a_worker(one_backend, tmp_path, undrawn, wandb, monkeypatch):
-    whole = Learner._updated
-    monkeypatch.setattr(Learner, "_updated", lambda self, results: whole(self, {**results, "episodes": 1.0}))
+    whole = Learner._learned
+    monkeypatch.setattr(Learner, "_learned", lambda self, results: whole(self, {**results, "episodes": 1.0}))
     with pytest.raises(InputError, match="update of DQNAgent returns 'episodes'.*rename it"):
         train(document("dqn", one_backend), tmp_path)
 

@@ -264,7 +264,9 @@ def test_reported_numbers(agent):
 
 def test_the_reported_loss_is_the_mean_of_the_interval(agent, monkeypatch):
     losses = iter([1.0, 2.0, 6.0, 4.0])
-    monkeypatch.setattr(agent.learner, "_next", lambda: agent.learner._updated({"loss": next(losses)}))
+    monkeypatch.setattr(
+        agent.learner, "_from_experience", lambda: agent.learner._learned({"loss": next(losses)})
+    )
     log = Log()
     agent.learn(18, callbacks=log, report_interval=6)
     # Updates after steps 4 | 8, 12 | 16.

@@ -21,13 +21,13 @@ AGENTS = {
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_rows_have_the_means_of_what_updates_return(agent, tmp_path, monkeypatch):
-    updates, whole = [], Learner._updated
+    updates, whole = [], Learner._learned
 
     def updated(self, results):
         updates.append({name: float(value) for name, value in results.items()})
         return whole(self, results)
 
-    monkeypatch.setattr(Learner, "_updated", updated)
+    monkeypatch.setattr(Learner, "_learned", updated)
     monkeypatch.setattr("rlgraph.runs.run_folder.RunFolder.draw_graph", lambda self: None)
     document = {
         "agent": {"type": agent, "network_spec": LAYERS, "optimizer_spec": CLIPPED, **AGENTS[agent]},

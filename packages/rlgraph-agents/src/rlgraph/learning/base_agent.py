@@ -494,10 +494,13 @@ class BaseAgent(AgentStorage, AnswersToOtherNames, Specifiable, metaclass=AgentM
         """
         with self._updating:
             if batch is not None:
-                return self.learner.update_on(self._batches.records("update", batch, sequence_indices))
+                records = self._batches.records("update", batch, sequence_indices)
+                numbers, items = self.learner.update_from_batch(records)
+                items.pop("priorities", None)
+                return {**numbers, **items}
             if sequence_indices is not None:
                 raise InputError("update: sequence_indices without a batch")
-            return self.learner.update_now()
+            return self.learner.update()
 
     def post_process(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> dict[str, Any]:
         """What `update` makes of an external batch before it learns from it, e.g. for another memory.
@@ -515,7 +518,7 @@ class BaseAgent(AgentStorage, AnswersToOtherNames, Specifiable, metaclass=AgentM
     def update_offline(self) -> dict[str, float]:
         """One update from the memory, which no steps of the agent's own made due; its results."""
         with self._updating:
-            return self.learner.update_offline()
+            return self.learner.update(offline=True)
 
     def update_if_due(self) -> dict[str, Any] | None:
         """Do the updates that the observed steps have made due; the last one's results, None if none was."""

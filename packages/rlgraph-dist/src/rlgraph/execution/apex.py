@@ -144,7 +144,8 @@ class ApexExecutor(Executor):
                     drawn = shards.take(float(learner.progress))
                 if drawn is None:
                     break
-                results, priorities = learner.update_on_drawn(drawn.batch.records)
+                results, items = learner.update_from_batch(drawn.batch.records)
+                priorities = items["priorities"]
                 shards.update(drawn, priorities)
                 self.monitor.learned(self._experience.batch_size)
         return results

@@ -214,7 +214,7 @@ def _replay(run: ApexExecutor, sampler: RemoteSampler) -> dict[str, Any]:
     arrays = {"indices": batch.indices, "priorities": np.ones(len(batch.indices), np.float32)}
     given = pack_message({"inserted": batch.inserted}, arrays)
     return {
-        "update": _times(lambda: learner.update_on_drawn(batch.records)),
+        "update": _times(lambda: learner.update_from_batch(batch.records)),
         "update_fragment": 0.0,
         "batch_bytes": len(body),
         "insert": insert,

@@ -87,8 +87,8 @@ class VirtualLearner:
         self.version += 1
         return {"loss": 0.0}
 
-    def update_on_drawn(self, records: Mapping[str, Any]) -> tuple[dict[str, float], np.ndarray]:
-        return self.learn_from(()), np.zeros(len(records["rewards"]), np.float32)
+    def update_from_batch(self, records: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        return self.learn_from(()), {"priorities": np.zeros(len(records["rewards"]), np.float32)}
 
 
 @dataclass(frozen=True)
