@@ -52,7 +52,7 @@ def updater(backend: str, compiled: bool, sizes: tuple[int, int, int], in_group:
 
     from rlgraph.algorithms.ppo import PPO
     from rlgraph.core import Collective
-    from rlgraph.learning.agent_options import make_parts
+    from rlgraph.learning.agent_options import split_options
     from rlgraph.learning.learner import Learner
     from rlgraph.spaces import FloatBox, IntBox
 
@@ -67,7 +67,7 @@ def updater(backend: str, compiled: bool, sizes: tuple[int, int, int], in_group:
             pass
 
     size, steps, environments = sizes
-    spec, experience, execution = make_parts(
+    spec, experience, execution = split_options(
         PPO,
         FloatBox(shape=(size,)),
         IntBox(4),

@@ -107,11 +107,11 @@ def wait_for_the_other() -> None:
 
 def make_learner(options: argparse.Namespace, units: int, collective: Any) -> Any:
     from rlgraph.algorithms.dqn import DQN
-    from rlgraph.learning.agent_options import make_parts
+    from rlgraph.learning.agent_options import split_options
     from rlgraph.learning.learner import Learner
     from rlgraph.spaces import FloatBox, IntBox
 
-    spec, experience, execution = make_parts(
+    spec, experience, execution = split_options(
         DQN,
         FloatBox(shape=(STATES,)),
         IntBox(ACTIONS),

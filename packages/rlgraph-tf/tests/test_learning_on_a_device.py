@@ -79,7 +79,7 @@ GROUP = """
 from concurrent.futures import ThreadPoolExecutor
 
 from rlgraph.algorithms.a2c import A2C
-from rlgraph.learning.agent_options import make_parts
+from rlgraph.learning.agent_options import split_options
 from rlgraph.learning.learner import Learner
 from rlgraph.core import memory_group
 from rlgraph.spaces import FloatBox, IntBox
@@ -89,7 +89,7 @@ from rlgraph.testing.shares import random_batch, share_of
 def learner(devices, collective=None):
     execution = {"dtype": "float64", "devices": devices, "collective": "memory"}
     options = {"network_spec": [8], "optimizer_spec": {"clip_grad_norm": 0.1}, "seed": 3, "execution_spec": execution}
-    spec, experience, execution = make_parts(A2C, FloatBox(shape=(3,)), IntBox(3), **options)
+    spec, experience, execution = split_options(A2C, FloatBox(shape=(3,)), IntBox(3), **options)
     return Learner(spec, experience, "tf", execution, collective=collective)
 
 

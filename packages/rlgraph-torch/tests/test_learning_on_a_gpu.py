@@ -67,7 +67,7 @@ IN_A_GROUP = {
 
 
 def make_learner(name, devices, collective=None):
-    from rlgraph.learning.agent_options import make_parts
+    from rlgraph.learning.agent_options import split_options
     from rlgraph.learning.learner import Learner
 
     kind = Agent.of(name).algorithm_class
@@ -79,7 +79,7 @@ def make_learner(name, devices, collective=None):
         **IN_A_GROUP[name],
     }
     actions = IntBox(3)
-    spec, experience, execution = make_parts(
+    spec, experience, execution = split_options(
         kind, FloatBox(shape=(3,)), actions, execution_spec=execution, **options
     )
     return Learner(spec, experience, "torch", execution, collective=collective)

@@ -6,19 +6,14 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.agent import _worker_options
+from rlgraph.agents.method_hints import IN_EVALUATE, IN_LEARN, OF_AN_AGENT
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.specs.parameters import parameters_of
-from rlgraph.experience.other_names import (
-    IN_A_RUN,
-    IN_AN_AGENT,
-    IN_EVALUATE,
-    IN_LEARN,
-    IN_UPDATES,
-    MINIBATCH_SIZES,
-    OF_AN_AGENT,
-)
+from rlgraph.experience.option_hints import IN_UPDATES
 from rlgraph.experience.specs import UpdateSpec
+from rlgraph.learning.option_hints import IN_AN_AGENT, MINIBATCH_SIZES
 from rlgraph.runs.configuration import apply_overrides, check
+from rlgraph.runs.document_hints import IN_A_RUN
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.schema import run_schema
 from rlgraph.spaces import FloatBox, IntBox

@@ -75,7 +75,7 @@ def update(agent):
         "rewards": rng.normal(size=ROWS).astype(np.float32),
         "terminals": np.zeros(ROWS, bool),
     }
-    if agent.executor.root.algorithm.remembers:
+    if agent.executor.root.algorithm.behaviour_outputs:
         batch["remembered"] = {"log_likelihood": np.full(ROWS, -0.7, np.float32)}
     agent.update(batch, sequence_indices=[7, ROWS - 1])
     return agent.executor.get_weights()

@@ -223,10 +223,10 @@ def test_a_recorded_agent_remembers_within_episodes_only(tmp_path):
     file = record_data_set(agent, partial(CueTask, IntBox(5)), 20, tmp_path / "a.npz", use_exploration=False)
     actor = agent.new_actor()
     for one in read(file, agent.state_space, agent.action_space):
-        actor.begin()
+        actor.reset()
         for t, action in enumerate(one.actions):
-            assert actor.act(actor.see(one.observations[t : t + 1]), False) == action
-            actor.rewarded(one.rewards[t : t + 1])
+            assert actor.act(actor.preprocess(one.observations[t : t + 1]), False) == action
+            actor.record_rewards(one.rewards[t : t + 1])
 
 
 class Faulty(Nested):

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from rlgraph.core import InputError
 from rlgraph.experience.external_batches import BatchReader
 from rlgraph.experience.n_step import NStepWindows, n_step_transitions
+from rlgraph.experience.pending_steps import PendingSteps, rounds
 from rlgraph.experience.rollouts import Rollouts
 from rlgraph.experience.sequence_indices import fragment_ends
 from rlgraph.experience.step import VectorStep
 from rlgraph.experience.step_reader import StepReader
-from rlgraph.experience.waiting_steps import WaitingSteps, rounds
 from rlgraph.spaces import FloatBox, IntBox
 
 G = 0.5
@@ -126,7 +126,7 @@ STEPS = st.lists(st.sampled_from(["goes on", "goes on", "terminal", "truncated"]
 @given(st.lists(STEPS, min_size=1, max_size=3), st.integers(1, 5), st.booleans())
 def test_observed_steps_follow_the_same_rule(environments, n_step, waits):
     """Steps of several environments in turn, with and without next states; the same steps as fragments in a batch."""
-    windows, waiting, columns, last = NStepWindows(n_step, 0.9, "float64"), WaitingSteps(), [], []
+    windows, waiting, columns, last = NStepWindows(n_step, 0.9, "float64"), PendingSteps(), [], []
     for env, events in enumerate(environments):
         for t, event in enumerate(events):
             state = 100.0 * env + t
@@ -178,7 +178,7 @@ def test_observed_steps_follow_the_same_rule(environments, n_step, waits):
 
 
 def test_a_step_that_waits_in_one_slot_holds_back_the_others_of_that_step():
-    waiting, nowhere = WaitingSteps(), np.zeros(2, bool)
+    waiting, nowhere = PendingSteps(), np.zeros(2, bool)
 
     def step(first, next_states=None, number=2):
         rows = np.arange(first, first + number, dtype=float)

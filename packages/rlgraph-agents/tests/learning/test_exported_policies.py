@@ -107,7 +107,7 @@ def test_an_exported_policy_acts_as_the_agent(exported, backend):
             if entry["name"].startswith("internal_states/"):
                 carried[entry["name"]] = np.zeros([SLOTS, *entry["shape"][1:]], entry["dtype"])
         for states in batches(agent.state_space):
-            expected = actor.act(actor.see(states), use_exploration=method == SAMPLED)
+            expected = actor.act(actor.preprocess(states), use_exploration=method == SAMPLED)
             given = {**flat("states", states), **carried}
             for entry in drawn:
                 ((stream, _),) = actor.streams.items()
@@ -161,7 +161,7 @@ def test_without_rlgraph(backend, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     actor = agent.new_actor(SLOTS)
-    assert json.loads(done.stdout) == actor.act(actor.see(states), use_exploration=False).tolist()
+    assert json.loads(done.stdout) == actor.act(actor.preprocess(states), use_exploration=False).tolist()
 
 
 def test_onnx(tmp_path):
@@ -180,7 +180,7 @@ def test_onnx(tmp_path):
     names = [entry.name for entry in session.get_outputs()]
     for states in batches(agent.state_space):
         results = dict(zip(names, session.run(None, {**flat("states", states), **carried}), strict=True))
-        expected = actor.act(actor.see(states), use_exploration=False)
+        expected = actor.act(actor.preprocess(states), use_exploration=False)
         np.testing.assert_array_equal(results["output/actions"], expected)
         carried = {name: results[f"output/{name}"] for name in carried}
 

@@ -20,7 +20,7 @@ from rlgraph.agents.conformance.learner_groups import (
 )
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.core import AssemblyError, memory_group, registry
-from rlgraph.learning.agent_options import make_parts
+from rlgraph.learning.agent_options import split_options
 from rlgraph.learning.learner import Learner
 
 #: What is run in processes, where it takes longer.
@@ -75,7 +75,7 @@ def test_steps_that_are_observed_count_for_all_learners(n_step, env_id):
 
 
 def test_intrinsic_rewards_are_refused():
-    parts = make_parts(PPO, STATES, CATEGORY, network_spec=LAYERS, intrinsic_reward="rnd")
+    parts = split_options(PPO, STATES, CATEGORY, network_spec=LAYERS, intrinsic_reward="rnd")
     (alone,) = memory_group(1)
     with pytest.raises(
         AssemblyError, match="ppo/intrinsic-reward: a group of learners has no intrinsic rewards"

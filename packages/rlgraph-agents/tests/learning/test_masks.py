@@ -295,11 +295,11 @@ def test_actors_elsewhere(name):
     expected = agent.get_actions(states, use_exploration=False)
     alone = agent.learner.spec.build(6)
     alone.set_weights(agent.learner.weights_message())
-    np.testing.assert_array_equal(alone.act(alone.see(states), use_exploration=False), expected)
+    np.testing.assert_array_equal(alone.act(alone.preprocess(states), use_exploration=False), expected)
     handle = ActorHandle.of(agent)
     np.testing.assert_array_equal(handle.act(states, [handle.begin() for _ in range(6)]), expected)
     np.testing.assert_array_equal(agent.call_api_method("get_greedy_actions", states), expected)
-    assert states["action_mask"][np.arange(6), alone.act(alone.see(states))].all()
+    assert states["action_mask"][np.arange(6), alone.act(alone.preprocess(states))].all()
 
 
 @pytest.mark.parametrize("double_q", [True, False])

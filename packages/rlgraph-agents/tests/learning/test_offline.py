@@ -114,7 +114,7 @@ def test_targets_follow_by_the_steps_that_updates_stand_for(one_backend, data, t
 
 def test_schedules_run_over_the_updates(data, monkeypatch):
     agent, seen = agent_of("dqn", "numpy"), []
-    monkeypatch.setattr(agent.learner, "update_offline", lambda: seen.append(float(agent.learner.progress)))
+    monkeypatch.setattr(agent.learner, "update", lambda offline: seen.append(float(agent.learner.progress)))
     agent.learn(updates=4, data=data["right"])
     assert seen == [0.0, 0.25, 0.5, 0.75] and float(agent.learner.progress) == 1.0
 

@@ -150,7 +150,7 @@ def test_only_the_actor_of_training_teaches_the_preprocessor():
     probe = np.full((1, 1), 5.0, np.float32)
 
     def seen():
-        return agent.new_actor().see(probe).tolist()
+        return agent.new_actor().preprocess(probe).tolist()
 
     untaught = seen()
     player = Sampler(agent.new_actor(), environments)

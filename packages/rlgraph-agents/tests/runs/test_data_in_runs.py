@@ -10,9 +10,10 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.core import InputError, SpecError
 from rlgraph.experience.data_sets import FIELDS
+from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs import resume, train
 from rlgraph.runs.configuration import check
-from rlgraph.workers import Callback, offline, record_data_set
+from rlgraph.workers import Callback, record_data_set
 
 UPDATES, STEPS = 12, 60
 
@@ -126,7 +127,7 @@ def test_demonstrations_come_back_without_the_memory(spec, tmp_path):
 
 
 def test_ctrl_c_before_the_first_step(spec, tmp_path, monkeypatch):
-    real, calls = offline.update_offline, []
+    real, calls = BaseAgent.update_offline, []
 
     def update(agent):
         calls.append(agent)
@@ -136,7 +137,7 @@ def test_ctrl_c_before_the_first_step(spec, tmp_path, monkeypatch):
 
     train(spec, tmp_path / "one")
     with monkeypatch.context() as patched:
-        patched.setattr(offline, "update_offline", update)
+        patched.setattr(BaseAgent, "update_offline", update)
         summary = train(spec, tmp_path / "two")
     assert (summary.training.interrupted, summary.training.timesteps, len(calls)) == (True, 0, 5)
     assert resume(tmp_path / "two").training.timesteps == STEPS
@@ -192,7 +193,7 @@ def test_a_run_without_steps_learns_from_the_data_only(spec, shown, tmp_path):
 
 def test_an_error_among_the_updates_on_the_data(spec, tmp_path, monkeypatch):
     """The run begins again, with all of them."""
-    real, calls = offline.update_offline, []
+    real, calls = BaseAgent.update_offline, []
 
     def update(agent):
         calls.append(agent)
@@ -202,7 +203,7 @@ def test_an_error_among_the_updates_on_the_data(spec, tmp_path, monkeypatch):
 
     train(spec, tmp_path / "one")
     with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="broken"):
-        patched.setattr(offline, "update_offline", update)
+        patched.setattr(BaseAgent, "update_offline", update)
         train(spec, tmp_path / "two")
     assert resume(tmp_path / "two").training.timesteps == STEPS
     expect_equal(last_weights(tmp_path / "two"), last_weights(tmp_path / "one"))

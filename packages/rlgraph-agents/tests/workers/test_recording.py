@@ -57,10 +57,10 @@ class Always:
     def resize(self, slots):
         pass
 
-    def begin(self, slots=None):
+    def reset(self, slots=None):
         pass
 
-    def see(self, states, slots=None):
+    def preprocess(self, states, slots=None):
         return states
 
     def act(self, states, use_exploration=True):
@@ -69,7 +69,7 @@ class Always:
 
 class Actor:
     state_space, action_space = FloatBox(shape=(1,)), IntBox(2)
-    timesteps, trains_in = 0, None
+    timesteps, training_env = 0, None
 
     def new_actor(self, seed=None):
         return Always()
@@ -179,7 +179,7 @@ def test_a_video_of_an_environment_that_exists(make_agent, tmp_path):
     assert not environment.terminated  # it belongs to the caller
     with pytest.raises(SpecError, match=r"a film is a \.gif or an \.mp4, given '\.avi'"):
         agent.evaluate(1, video=tmp_path / "film.avi")
-    agent.trains_in = environment
+    agent.training_env = environment
     with pytest.raises(
         SpecError, match="expected another environment than the one that the agent is training in"
     ):

@@ -83,7 +83,7 @@ def test_a_learner_that_never_comes():
 
 
 def test_tensorflow_is_not_installed(monkeypatch):
-    monkeypatch.delitem(sys.modules, "rlgraph.execution.distributed_tf.board", raising=False)
+    monkeypatch.delitem(sys.modules, "rlgraph.execution.distributed_tf.server_queues", raising=False)
     monkeypatch.setitem(sys.modules, "tensorflow", None)
     import rlgraph.execution.distributed_tf as package
 

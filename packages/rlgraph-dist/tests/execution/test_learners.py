@@ -24,7 +24,7 @@ from rlgraph.runs import resume, train
 from rlgraph.runs.result_file import read_result
 from rlgraph.testing.collectives import free_address
 from rlgraph.workers import SingleThreadedWorker
-from rlgraph.workers.together import _facts
+from rlgraph.workers.group_training import _facts
 
 IN_TWO = {"threads": 1, "learners": 2, "collective": {"type": "gloo", "timeout": 30.0}}
 ON_TWO = {"threads": 1, "devices": ["cpu", "cpu"], "collective": IN_TWO["collective"]}

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from rlgraph.agents.method_hints import IN_EVALUATE, IN_LEARN, NameHints, hint_unknown_arguments
 from rlgraph.core import SpecError
 from rlgraph.core.specs.parameters import parameters_of
-from rlgraph.experience.other_names import IN_EVALUATE, IN_LEARN, answers_to
 from rlgraph.learning.acting_arguments import as_flag
 from rlgraph.learning.base_agent import BaseAgent
 
@@ -28,7 +28,7 @@ def _worker_options() -> set[str]:
     return parameters_of(SingleThreadedWorker).named.keys() - {"agent", "env_spec"}
 
 
-class Agent(BaseAgent):
+class Agent(NameHints, BaseAgent):
     """Acts, observes and learns; see `rlgraph.learning.base_agent.BaseAgent` for all but what runs it in environments.
 
     A subclass names an algorithm, and has its options and those of its experience; `of` makes it.
@@ -37,7 +37,7 @@ class Agent(BaseAgent):
     ``SomeAgent(env=..., ...)`` without Spaces.
     """
 
-    @answers_to(IN_LEARN, _worker_options)
+    @hint_unknown_arguments(IN_LEARN, _worker_options)
     def learn(
         self,
         timesteps: int | None = None,
@@ -101,7 +101,7 @@ class Agent(BaseAgent):
             finally:
                 worker.terminate()
 
-    @answers_to(IN_EVALUATE)
+    @hint_unknown_arguments(IN_EVALUATE)
     def evaluate(
         self,
         episodes: int = 10,

@@ -42,7 +42,7 @@ class ActorHandle:
         self._executor = spec.make_executor(self._graph)
         #: Acts for several clients in one call; its table is a copy of theirs.
         self._group = Actor(self._executor, self._graph, self._space)
-        seen, actions = self._graph.seen_space(self._space), from_spec(spec.action_space)
+        seen, actions = self._graph.policy_input_space(self._space), from_spec(spec.action_space)
         self._reader = StepReader(self._space, seen, actions, spec.dtype)
         #: Held while anyone acts: weights change between two calls.
         self._lock = threading.Lock()
@@ -114,7 +114,7 @@ class ActorHandle:
                 self._free.append(Actor(self._executor, self._graph, self._space, 1, streams))
                 self._free[-1].time_percentage = self._group.time_percentage
             actor = self._free.pop()
-        actor.begin()
+        actor.reset()
         return Client(self, actor)
 
     def act(self, states: Any, clients: Sequence[Client], use_exploration: bool = False) -> Any:
@@ -136,10 +136,10 @@ class ActorHandle:
                 raise InputError(f"act: expected {len(actors)} states, one per client, given {length(batch)}")
             with self._lock:
                 if not self._group.has_table:
-                    return self._group.act(self._group.see(batch), use_exploration)
+                    return self._group.act(self._group.preprocess(batch), use_exploration)
                 tables = [actor.get_state() for actor in actors]
                 self._group.set_state(map_arrays(lambda *parts: np.concatenate(parts), *tables))
-                actions = self._group.act(self._group.see(batch), use_exploration)
+                actions = self._group.act(self._group.preprocess(batch), use_exploration)
                 table = self._group.get_state()
             for i, actor in enumerate(actors):
                 actor.set_state(row(table, slice(i, i + 1)))
@@ -183,7 +183,7 @@ class Client:
         with self._used(handle) as actor:
             batch = handle._batch(state, one=True)
             with handle._lock:
-                return row(actor.act(actor.see(batch), use_exploration), 0)
+                return row(actor.act(actor.preprocess(batch), use_exploration), 0)
 
     def end(self) -> None:
         """Free the slot; a second call does nothing.

@@ -40,7 +40,7 @@ class A2C(ActorCritic):
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations = records["observations"]
-        computed, metrics = self.evaluated(records)
+        computed, metrics = self.compute_advantages(records)
         losses = self.loss.loss(
             log_probs=self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
             state_values=computed["trained_values"],
@@ -51,6 +51,6 @@ class A2C(ActorCritic):
             policy_advantages=computed.get("policy_advantages"),
             evaluated_values=computed["values"],
         )
-        numbers = self.descend(losses, {**records, **computed}, time_percentage)
+        numbers = self.minimize(losses, {**records, **computed}, time_percentage)
         # After the derivatives, which do not go back through sums over learners.
         return {**numbers, **metrics, **self.explained(computed, records)}

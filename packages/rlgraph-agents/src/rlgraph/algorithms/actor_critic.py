@@ -89,13 +89,13 @@ class ActorCritic(Algorithm):
         parts = (self.policy, self.value_function, self.gae, self.optimizer, self.intrinsic)
         super().__init__(*filter(None, dict.fromkeys(parts)), scope=scope)  # the first two may be one
 
-    def evaluated(self, records: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def compute_advantages(self, records: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Values and advantages of a rollout ``[T, N]`` under the weights before an update, for use in `update`.
 
         Returns:
             Fields ``[T, N]`` and metrics ``[]``. The fields are ``"values"``, ``"trained_values"`` (see
             `evaluating`) and ``"advantages"``; with intrinsic rewards also
-            ``"policy_advantages"``, the sum for both kinds of rewards, and those that `descend` needs.
+            ``"policy_advantages"``, the sum for both kinds of rewards, and those that `minimize` needs.
         """
         fields, metrics = ({}, {}) if self.intrinsic is None else self.intrinsic.explore(records)
         observations = records["observations"]
@@ -123,7 +123,7 @@ class ActorCritic(Algorithm):
     def _sum(self, ops: Any, a: Any, b: Any) -> Any:
         return a + b
 
-    def descend(self, losses: Any, records: Any, time_percentage: Any) -> dict[str, Any]:
+    def minimize(self, losses: Any, records: Any, time_percentage: Any) -> dict[str, Any]:
         """One step of the optimizer on ``losses["loss"]`` []; returns the losses, for use in API methods.
 
         Args:

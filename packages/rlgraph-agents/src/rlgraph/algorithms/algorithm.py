@@ -40,8 +40,9 @@ class Algorithm(Component):
         agent_class: import path of the class of agents, without an algorithm, that those with this one are made from.
             It is imported when the first is made, since algorithms import nothing of agents.
         executor: name of the executor that suits it, where actors are elsewhere (rlgraph-dist).
-        remembers: name of what `act` returns besides the action, and `update` finds in ``records["remembered"]`` -> its
-            Space, one per item; of algorithms that learn from rollouts.
+        behaviour_outputs: name of what `act` returns besides the action, and `update` finds in
+            ``records["remembered"]`` -> its Space, one per item; of algorithms that learn from rollouts. Up to version
+            0.2 the attribute was called ``remembers``; this name is taken too.
         action_values: name of the values of all actions ``[B, A]`` among what `act` returns, on the scale of rewards;
             priorities of new records are computed from them, where actors are elsewhere. Empty: there are none.
         action_power: the highest power of actions that it computes: 0 if it only draws them, 1 for the densities of a
@@ -63,7 +64,7 @@ class Algorithm(Component):
     experience: ClassVar[ExperienceKind]
     agent_class: ClassVar[str] = "rlgraph.agents.agent:Agent"
     executor: ClassVar[str] = "sync_batch"
-    remembers: ClassVar[Mapping[str, Space]] = {}
+    behaviour_outputs: ClassVar[Mapping[str, Space]] = {}
     action_values: str = ""
     action_power: ClassVar[int] = 1
     values_next_actions: ClassVar[bool] = True
@@ -71,6 +72,10 @@ class Algorithm(Component):
     metrics: Mapping[str, Metric] = {}
     live_metrics: Sequence[str] = ("loss", "epsilon", "noise_scale")
     search_space: ClassVar[Mapping[str, Any]] = {}
+
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        cls.behaviour_outputs = vars(cls).get("remembers", cls.behaviour_outputs)
 
     @classmethod
     def options_of_actor(cls, options: Mapping[str, Any], number: int, count: int) -> Mapping[str, Any]:

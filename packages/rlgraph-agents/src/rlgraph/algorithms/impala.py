@@ -50,7 +50,7 @@ class IMPALA(Algorithm):
     )
     live_metrics = ("loss", "entropy")
     #: The behaviour policy's log-probability of the action.
-    remembers = MappingProxyType({"log_likelihood": FloatBox()})
+    behaviour_outputs = MappingProxyType({"log_likelihood": FloatBox()})
 
     def __init__(
         self,

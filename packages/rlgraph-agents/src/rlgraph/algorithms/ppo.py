@@ -87,7 +87,7 @@ class PPO(ActorCritic):
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations = records["observations"]
         calm = {**records, "observations": evaluating(self.value_function, observations)}
-        computed, metrics = self.evaluated(calm)
+        computed, metrics = self.compute_advantages(calm)
         del computed["trained_values"]  # each minibatch has its own
         old = self.policy.get_log_likelihood(evaluating(self.policy, observations), records["actions"])
         computed["log_probs"] = old["log_likelihood"]
@@ -112,4 +112,4 @@ class PPO(ActorCritic):
             weights=records["weights"],
             policy_advantages=records.get("policy_advantages"),
         )
-        return self.descend(losses, records, time_percentage)
+        return self.minimize(losses, records, time_percentage)

@@ -7,7 +7,7 @@ from typing import Any
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.random_actions import RandomActions
 from rlgraph.core import rlgraph_api
-from rlgraph.experience.nothing import Nothing
+from rlgraph.experience.no_experience import NoExperience
 from rlgraph.spaces import Space
 
 
@@ -18,7 +18,7 @@ class Random(Algorithm):
         state_space, action_space: the task.
     """
 
-    experience = Nothing.of()
+    experience = NoExperience.of()
     values_next_actions = False
     live_metrics = ()
     action_power = 0

@@ -104,7 +104,7 @@ def _place_of_option(error: Exception) -> str:
     option, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
     if option is None or context is None or "overrides" not in (p.name for p in context.command.params):
         return ""
-    from rlgraph.experience.other_names import IN_A_RUN
+    from rlgraph.runs.document_hints import IN_A_RUN
 
     place = str(IN_A_RUN.get(str(option).lstrip("-").replace("-", "_"), "."))
     if place.endswith("."):

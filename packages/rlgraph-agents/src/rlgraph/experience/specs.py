@@ -14,7 +14,7 @@ from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 from rlgraph.core.specs.argument_types import expectation
 from rlgraph.core.specs.spec_paths import join_parts, locate, record
 from rlgraph.core.specs.specifiable import MAX_FAULTS
-from rlgraph.experience.other_names import IN_HINDSIGHT, IN_UPDATES
+from rlgraph.experience.option_hints import IN_HINDSIGHT, IN_UPDATES
 
 
 class Spec(BaseModel):

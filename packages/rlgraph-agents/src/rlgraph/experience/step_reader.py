@@ -27,7 +27,7 @@ class StepReader:
         seen: one state as the algorithm sees it.
         actions: one action.
         dtype: of rewards and of all floats.
-        masked, seen_masked: `states` and `seen`, if a part of them is a mask.
+        masked, policy_input_mask: `states` and `seen`, if a part of them is a mask.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class StepReader:
         actions: Space,
         dtype: str,
         masked: MaskedStates | None = None,
-        seen_masked: MaskedStates | None = None,
+        policy_input_mask: MaskedStates | None = None,
     ):
         self.raw, self.seen = states, seen
-        self._masked, self._seen_masked = masked, seen_masked
+        self._masked, self._policy_input_mask = masked, policy_input_mask
         self._actions, self._dtype = actions, np.dtype(dtype)
         #: Steps still to be checked closely.
         self.unchecked = CHECKED_STEPS
@@ -226,7 +226,7 @@ class StepReader:
         Raises:
             InputError: one forbids its action; names the row.
         """
-        masked = self._masked if is_raw else self._seen_masked
+        masked = self._masked if is_raw else self._policy_input_mask
         index = None if masked is None else masked.row_of_illegal_action(states, actions, self._actions)
         if index is not None:
             raise InputError(

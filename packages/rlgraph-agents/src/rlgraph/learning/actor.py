@@ -50,7 +50,7 @@ class Actor:
         self._timed = [method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")]
         self._space = graph.table_space(state_space)
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
-        self.masked, self.seen_masked = graph.masked, graph.seen_masked
+        self.masked, self.policy_input_mask = graph.masked, graph.policy_input_mask
         self._dtype = executor.execution.dtype
         #: The root component.
         self.graph, self._previous_steps = graph, graph.previous
@@ -88,7 +88,7 @@ class Actor:
             self._previous = np.zeros((slots, self._previous_steps.size), self._dtype)
         #: Whether nothing of a step is kept for later ones.
         self._keeps_nothing = (
-            not self._table and self._previous is None and not self.graph.algorithm.remembers
+            not self._table and self._previous is None and not self.graph.algorithm.behaviour_outputs
         )
         #: What the algorithm remembers of the last step [N, ...] by name; None: nothing, or it acted greedily.
         self.remembered: Any = None
@@ -106,7 +106,7 @@ class Actor:
     @property
     def has_table(self) -> bool:
         """Whether it keeps any state per slot."""
-        return bool(self._table) or self.remembers
+        return bool(self._table) or self.is_stateful
 
     def _as_float(self, array: np.ndarray) -> np.ndarray:
         return array.astype(self._dtype) if array.dtype.kind == "f" else array
@@ -126,7 +126,7 @@ class Actor:
         return self._preprocess is not None or self.sees_previous
 
     @property
-    def remembers(self) -> bool:
+    def is_stateful(self) -> bool:
         """Whether what the algorithm sees of a state depends on those before it."""
         return self._stack is not None or self.sees_previous
 
@@ -135,7 +135,7 @@ class Actor:
         """Whether states come with the action and the reward of the step before; see `rewarded`."""
         return self._previous is not None
 
-    def see(self, states: Any, slots: Any = None, learns: bool = True) -> Any:
+    def preprocess(self, states: Any, slots: Any = None, learns: bool = True) -> Any:
         """What the algorithm sees of raw ``states [N, ...]``, the newest of each slot.
 
         Args:
@@ -199,12 +199,12 @@ class Actor:
             self._previous = after if slots is None else with_rows(self._previous, slots, after)
         return results
 
-    def did(self, actions: Any) -> None:
+    def record_actions(self, actions: Any) -> None:
         """Take in ``actions [N, ...]`` that others did in place of `act`, where they are a part of the next states."""
         if self._previous_steps is not None:
             self._previous = self._previous_steps.after(actions, self._dtype)
 
-    def rewarded(self, rewards: Any, slots: Any = None) -> None:
+    def record_rewards(self, rewards: Any, slots: Any = None) -> None:
         """Take in ``rewards [N]`` of the last actions, where they are a part of the next states.
 
         Args:
@@ -215,7 +215,7 @@ class Actor:
             self._previous = self._previous.copy()
             self._previous[slice(None) if slots is None else slots, -1] = rewards
 
-    def begin(self, slots: Any = None) -> None:
+    def reset(self, slots: Any = None) -> None:
         """Episodes begin in these slots (None: all): their rows become zero."""
         rows = slice(None) if slots is None else slots
         self._table = with_rows(self._table, rows, 0)

@@ -137,9 +137,9 @@ class ActorSpec:
             internal_state_interval: of the learner's experience.
             remembered: what is kept of a step, a Dict; default: what the algorithm remembers.
         """
-        if remembered is None and graph.algorithm.remembers:
-            remembered = Dict(dict(graph.algorithm.remembers))
-        states = graph.seen_space(self.raw_space)
+        if remembered is None and graph.algorithm.behaviour_outputs:
+            remembered = Dict(dict(graph.algorithm.behaviour_outputs))
+        states = graph.policy_input_space(self.raw_space)
         return FragmentFormat(
             states,
             from_spec(self.action_space),

@@ -16,7 +16,7 @@ from rlgraph.core.graph.trace import updating
 from rlgraph.environments.masked_states import OBSERVATION, MaskedStates, as_bools
 from rlgraph.environments.state_bounds import Report, ReportOnce
 from rlgraph.experience.experience import Experience
-from rlgraph.experience.nothing import Nothing
+from rlgraph.experience.no_experience import NoExperience
 from rlgraph.experience.previous_steps import PREVIOUS, PreviousSteps
 from rlgraph.experience.sequences import suited_experience
 from rlgraph.spaces import Dict, FloatBox, Space
@@ -54,25 +54,25 @@ class AgentGraph(Component):
         self.algorithm, self.preprocessor = algorithm, preprocessor
         self.normalize, self.scale_rewards = normalize, scale_rewards if experience else None
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
-        self.masked = self.seen_masked = masked
+        self.masked = self.policy_input_mask = masked
         if masked is not None and preprocessor is not None:
-            self.seen_masked = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
-        self.previous, self._preprocessed_masked = previous, self.seen_masked
+            self.policy_input_mask = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
+        self.previous, self._preprocessed_masked = previous, self.policy_input_mask
         #: Takes floats of states outside their bounds, of all environments that its actors act in.
         self.report_bounds: Report = ReportOnce()
         if masked is not None and previous is not None:
-            self.seen_masked = masked.preprocessed(previous.space)
+            self.policy_input_mask = masked.preprocessed(previous.space)
         off = set() if experience is None else {"get_sampled_actions"}  # exports only act
         #: What it learns from: that which was given, or what suits recurrent networks.
         self.experience = experience = suited_experience(
-            experience or Nothing(), bool(algorithm.recurrent_parts)
+            experience or NoExperience(), bool(algorithm.recurrent_parts)
         )
-        if algorithm.remembers and experience.learns and not experience.is_sequential:
+        if algorithm.behaviour_outputs and experience.learns and not experience.is_sequential:
             raise AssemblyError(
-                f"{type(algorithm).__name__}.remembers: expected an experience of rollouts, given "
+                f"{type(algorithm).__name__}.behaviour_outputs: expected an experience of rollouts, given "
                 f"{type(experience).__name__}"
             )
-        experience.remembered = algorithm.remembers
+        experience.remembered = algorithm.behaviour_outputs
         self.sequences = experience.sequences
         #: Where `update_from_memory` draws records; None: there is none.
         self.memory: Any = experience.memory
@@ -104,19 +104,19 @@ class AgentGraph(Component):
 
     # Spaces.
 
-    def seen_space(self, state_space: Space) -> Space:
+    def policy_input_space(self, state_space: Space) -> Space:
         """One state as the algorithm sees it, from one raw state; both without ranks."""
         if self.previous is not None:
-            return self.previous.space if self.seen_masked is None else self.seen_masked.space
+            return self.previous.space if self.policy_input_mask is None else self.policy_input_mask.space
         if self.preprocessor is None:
             return state_space
-        if self.seen_masked is not None:
-            return self.seen_masked.space
+        if self.policy_input_mask is not None:
+            return self.policy_input_mask.space
         return _preprocessed_space(self.preprocessor, state_space)
 
-    def bare(self, seen: Any) -> Any:
+    def without_mask(self, seen: Any) -> Any:
         """States as the algorithm sees them, or their Space, without the mask and what is kept of the step before."""
-        rest = seen if self.seen_masked is None else self.seen_masked.split(seen)[0]
+        rest = seen if self.policy_input_mask is None else self.policy_input_mask.split(seen)[0]
         return rest if self.previous is None else rest[OBSERVATION]
 
     def with_previous(self, states: Any, previous: Any) -> Any:
@@ -150,7 +150,7 @@ class AgentGraph(Component):
         """
         raw, table = state_space.with_batch_rank(), dict(self.table_space(state_space) or {})
         acting = {key: space for key, space in table.items() if key != "preprocessor"}
-        spaces: dict[str, Any] = {"states": self.seen_space(state_space).with_batch_rank()}
+        spaces: dict[str, Any] = {"states": self.policy_input_space(state_space).with_batch_rank()}
         for method in methods:
             kept: Any = Dict(acting, add_batch_rank=True) if acting else None
             if method in ON_RAW_STATES:
@@ -211,7 +211,7 @@ class AgentGraph(Component):
 
     def observed(self, states: Any) -> dict[str, Any]:
         """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
-        masked = self.seen_masked
+        masked = self.policy_input_mask
         rest, mask = (states, None) if masked is None else masked.split(states)
         previous = None
         if self.previous is not None:
@@ -315,8 +315,8 @@ class AgentGraph(Component):
             )
         extras = {name: value for name, value in acted.items() if name not in ("action", "internal_states")}
         results = {"actions": acted["action"]}
-        if self.algorithm.remembers and method == "act":
-            results["remembered"] = {name: acted[name] for name in self.algorithm.remembers}
+        if self.algorithm.behaviour_outputs and method == "act":
+            results["remembered"] = {name: acted[name] for name in self.algorithm.behaviour_outputs}
         if recurrent or noisy:
             after: dict[str, Any] = {}
             for part in recurrent:  # what the algorithm called already is not computed twice

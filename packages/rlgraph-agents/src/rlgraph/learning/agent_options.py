@@ -21,7 +21,7 @@ from rlgraph.spaces import Space, SpaceError
 SYNCHRONIZATION = ("sync_interval", "sync_tau")
 
 
-def make_parts(
+def split_options(
     algorithm: type[Algorithm],
     state_space: Space,
     action_space: Space,
@@ -94,7 +94,7 @@ def check_options(
     Raises:
         SpecError: one is wrong.
     """
-    spec, experience, _ = make_parts(algorithm, state_space, action_space, **options)
+    spec, experience, _ = split_options(algorithm, state_space, action_space, **options)
     with suppress(SpaceError):  # networks that do not fit the states are the build's to refuse
         spec.make_graph(experience)
     return spec
@@ -144,7 +144,7 @@ def _options_of(kind: type) -> dict[str, inspect.Parameter]:
     }
 
 
-def take_options(cls: Any, front: Any) -> None:
+def derive_signature(cls: Any, front: Any) -> None:
     """Give a class of agents the signature and the documentation of its algorithm, its experience, and `front`.
 
     Args:

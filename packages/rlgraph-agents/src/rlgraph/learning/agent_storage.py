@@ -17,12 +17,12 @@ from rlgraph.core.specs.documents import check_limits
 from rlgraph.experience.nested_arrays import flatten_arrays, unflatten_arrays
 from rlgraph.learning.agent_spec import stored_spec
 from rlgraph.learning.exporting import export_methods
+from rlgraph.learning.external_actor import ExternalActor
 from rlgraph.learning.group import Alone, LearnerGroup
 from rlgraph.learning.learner import Learner
 from rlgraph.learning.observer import Observer
 from rlgraph.learning.sampler import Sampler
 from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, check_scales, meaning_of
-from rlgraph.learning.user_actor import UserActor
 from rlgraph.learning.weights import take_over_weights
 
 #: The key of the spec in a checkpoint's facts.
@@ -43,10 +43,10 @@ class AgentStorage:
     _arguments: Mapping[str, Any]
     _updating: threading.RLock
     _observing: threading.RLock
-    _user: UserActor
+    _user: ExternalActor
     _observer: Observer
     _sampler: Sampler | None
-    _resumed: Any
+    _sampler_state: Any
 
     @property
     @abstractmethod
@@ -157,7 +157,7 @@ class AgentStorage:
         if "actor" in observed:
             self._user.set_state(observed["actor"])
         is_own = self.learner.continues_exactly and self.group.rank == 0
-        self._sampler, self._resumed = None, state.get("sampler") if is_own else None
+        self._sampler, self._sampler_state = None, state.get("sampler") if is_own else None
 
     def load_weights(self, path: str | Path, *, only: str | Sequence[str] | None = None) -> list[str]:
         """Take over weights of another agent, to train on from them with a fresh optimizer (fine-tuning).
@@ -195,7 +195,7 @@ class AgentStorage:
         return {
             "learner": self.learner.get_state(),
             "observer": {**self._observer.get_state(), "actor": self._user.get_state()},
-            "sampler": self._resumed if self._sampler is None else self._sampler.get_state(),
+            "sampler": self._sampler_state if self._sampler is None else self._sampler.get_state(),
         }
 
     export_model, import_model = store_model, load_model

@@ -23,21 +23,21 @@ from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.experience.data_sets import DataSetReader
 from rlgraph.experience.external_batches import BatchReader
-from rlgraph.experience.other_names import IN_AN_AGENT, AnswersToOtherNames
 from rlgraph.experience.step import VectorStep
 from rlgraph.experience.step_reader import StepReader
 from rlgraph.learning.acting_arguments import answers_old_calls, as_fraction
 from rlgraph.learning.actor import Actor
 from rlgraph.learning.actor_spec import ActorSpec
-from rlgraph.learning.agent_options import make_parts, take_options
+from rlgraph.learning.agent_options import derive_signature, split_options
 from rlgraph.learning.agent_spec import AgentMeta, make_agent, refuse_positional
 from rlgraph.learning.agent_storage import AgentStorage
+from rlgraph.learning.external_actor import ExternalActor
 from rlgraph.learning.group import group_of
 from rlgraph.learning.learner import Learner
 from rlgraph.learning.observer import Observer
 from rlgraph.learning.offline import import_data_set, import_steps
+from rlgraph.learning.option_hints import IN_AN_AGENT
 from rlgraph.learning.sampler import Sampler
-from rlgraph.learning.user_actor import UserActor
 from rlgraph.spaces import Space, from_spec
 
 _log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ def _by_parts(kind: type[BaseAgent]) -> Any:
 copyreg.pickle(AgentMeta, _by_parts)  # type: ignore[arg-type]
 
 
-class BaseAgent(AgentStorage, AnswersToOtherNames, Specifiable, metaclass=AgentMeta):
+class BaseAgent(AgentStorage, Specifiable, metaclass=AgentMeta):
     """Acts, observes and learns. A subclass names an algorithm, and has its options and those of its experience.
 
     ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or a file's name is `from_spec`, and so is
@@ -125,7 +125,7 @@ class BaseAgent(AgentStorage, AnswersToOtherNames, Specifiable, metaclass=AgentM
         **options: Any,
     ):
         state_space, action_space = from_spec(state_space), from_spec(action_space)
-        spec, experience, execution = make_parts(
+        spec, experience, execution = split_options(
             self.algorithm_class,
             state_space,
             action_space,
@@ -156,23 +156,23 @@ class BaseAgent(AgentStorage, AnswersToOtherNames, Specifiable, metaclass=AgentM
         self.actor = Actor(self.executor, learner.graph, state_space, learns=True)
         self.actor.time_percentage = learner.progress
         self._actors = 0
-        masked = (learner.graph.masked, learner.graph.seen_masked)
+        masked = (learner.graph.masked, learner.graph.policy_input_mask)
         reader = StepReader(state_space, learner.state_space, action_space, execution.dtype, *masked)
-        self._user = UserActor(self.new_actor(learns=True), reader)
+        self._user = ExternalActor(self.new_actor(learns=True), reader)
         self._observer = Observer(learner, self._user, reader)
         actor = self._user.actor
-        preprocess = actor.see if actor.preprocesses and not actor.remembers else None
+        preprocess = actor.preprocess if actor.preprocesses and not actor.is_stateful else None
         self._batches = BatchReader(reader, learner.experience, execution.dtype, preprocess)
         self._sampler: Sampler | None = None
         #: The environment spec that a worker trains in at the moment.
-        self.trains_in: Any = None
+        self.training_env: Any = None
         #: State of the sampler that was loaded, for the next one.
-        self._resumed: Any = None
+        self._sampler_state: Any = None
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
         if "algorithm_class" in vars(cls):
-            take_options(cls, BaseAgent)
+            derive_signature(cls, BaseAgent)
             _CLASSES.setdefault((cls._general(), cls.algorithm_class), cls)
 
     @classmethod
@@ -404,17 +404,20 @@ class BaseAgent(AgentStorage, AnswersToOtherNames, Specifiable, metaclass=AgentM
             InputError: something does not fit, or is missing; nothing was taken in.
         """
         with self._observing:
-            if self._sampler is not None or self._resumed is not None:
-                self._sampler = self._resumed = None
+            if self._sampler is not None or self._sampler_state is not None:
+                self._sampler = self._sampler_state = None
                 self.flush_buffers()  # the episodes of the sampler end here
             given = (states, preprocessed_states, actions, rewards, terminals, next_states, truncations)
             self._observer.observe(*given, internals, remembered, env_id, batched)
 
     def make_sampler(self, environments: VectorEnv) -> Sampler:
         """What steps a vector environment with this agent, for workers."""
-        if self._resumed is None:
+        if self._sampler_state is None:
             self.flush_buffers()  # the episodes of the sampler before it end here
-        self._sampler, self._resumed = Sampler(self.actor, environments, self.cut, self._resumed), None
+        self._sampler, self._sampler_state = (
+            Sampler(self.actor, environments, self.cut, self._sampler_state),
+            None,
+        )
         return self._sampler
 
     def cut(self, slots: Any) -> None:

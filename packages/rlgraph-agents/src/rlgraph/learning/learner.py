@@ -56,7 +56,7 @@ class Learner(Intake):
         self.spec, graph = spec, spec.make_graph(experience)
         algorithm, raw, actions = graph.algorithm, spec.raw_space, from_spec(spec.action_space)
         #: One state as the algorithm sees it.
-        self.state_space = graph.seen_space(raw)
+        self.state_space = graph.policy_input_space(raw)
         acting_methods = (*graph.acting_methods, *graph.front_methods)
         spaces = {
             **graph.acting_spaces(raw, acting_methods),

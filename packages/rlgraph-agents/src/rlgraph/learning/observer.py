@@ -12,12 +12,12 @@ from rlgraph.core import InputError
 from rlgraph.environments.state_bounds import StateBounds
 from rlgraph.experience.environment_slots import ids_in_order, ids_of, is_list
 from rlgraph.experience.nested_arrays import row
+from rlgraph.experience.pending_steps import PendingSteps, rounds
 from rlgraph.experience.step import VectorStep
 from rlgraph.experience.step_reader import StepReader
-from rlgraph.experience.waiting_steps import WaitingSteps, rounds
 from rlgraph.learning.acting_arguments import as_flag
+from rlgraph.learning.external_actor import ExternalActor
 from rlgraph.learning.learner import Learner
-from rlgraph.learning.user_actor import UserActor
 
 
 class Observer:
@@ -29,13 +29,13 @@ class Observer:
         reader: checks what is observed.
     """
 
-    def __init__(self, learner: Learner, user: UserActor, reader: StepReader):
+    def __init__(self, learner: Learner, user: ExternalActor, reader: StepReader):
         self._learner, self._reader = learner, reader
         self._actor, self._environments = user.actor, user.environments
         self._preprocesses = self._actor.preprocesses
         self._is_rollout = learner.experience.is_sequential
-        self._remembers = learner.graph.algorithm.remembers
-        self._waiting = WaitingSteps()
+        self._remembers = learner.graph.algorithm.behaviour_outputs
+        self._waiting = PendingSteps()
         #: What inserts records, where every step is one and nothing else looks at it.
         self._insert: Callable[[Any], Any] | None = None
         if (
@@ -54,7 +54,7 @@ class Observer:
         )
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)
-        self._nowhere = np.zeros(0, bool)
+        self._none = np.zeros(0, bool)
 
     # Steps.
 
@@ -107,16 +107,16 @@ class Observer:
     ) -> bool:
         """Take in one step of each environment in order, of arrays as records have them; whether it was so."""
         if truncations is None:
-            if len(self._nowhere) != len(rewards):
-                self._nowhere = np.zeros(len(rewards), bool)
-            truncations = self._nowhere
+            if len(self._none) != len(rewards):
+                self._none = np.zeros(len(rewards), bool)
+            truncations = self._none
         if (
             len(self._waiting)
             or not self._reader.are_plain(seen, actions, rewards, terminals, truncations, next_states)
             or len(rewards) > self._environments.in_order
         ):
             return False
-        begins = self._nowhere
+        begins = self._none
         if self._is_rollout:
             begins = self._take_begins(np.arange(len(rewards)), terminals | truncations)
         self._learner.add(VectorStep(seen, actions, rewards, terminals, truncations, next_states, begins))
@@ -171,7 +171,7 @@ class Observer:
         slots = self._environments.of(env_id, rows, single=not batched)
         if self._actor.sees_previous:
             self._actor.have_room(int(slots.max()) + 1)
-            self._actor.rewarded(columns["rewards"], slots)
+            self._actor.record_rewards(columns["rewards"], slots)
         raw, reached, of_all = columns.get("states"), columns.get("next_states"), slots
         columns = self._preprocessed(columns, slots, batched)
         ends = columns["terminals"] | columns["truncations"]
@@ -224,14 +224,14 @@ class Observer:
         left = {"next_states": None, **columns}
         if "states" in left:
             if self._preprocesses:
-                if self._actor.remembers:
+                if self._actor.is_stateful:
                     raise InputError(
                         "observe: the preprocessor remembers states, and is to see each of them once: give "
                         "preprocessed_states=, as get_actions(..., extra_returns='preprocessed_states') returns them"
                     )
-                left["states"] = self._actor.see(left["states"])
+                left["states"] = self._actor.preprocess(left["states"])
                 if left["next_states"] is not None:
-                    left["next_states"] = self._actor.see(self._raw(left["next_states"]))
+                    left["next_states"] = self._actor.preprocess(self._raw(left["next_states"]))
         else:
             left["states"] = left.pop("preprocessed_states")
             left["next_states"] = self._reached(left, slots, batched)
@@ -253,8 +253,8 @@ class Observer:
         )
         if not actor.preprocesses or (next_states is not None and not is_raw(next_states)):
             return next_states
-        if not actor.remembers:
-            return None if next_states is None else actor.see(self._raw(next_states))
+        if not actor.is_stateful:
+            return None if next_states is None else actor.preprocess(self._raw(next_states))
         if batched:
             if next_states is not None:
                 raise InputError(
@@ -265,9 +265,9 @@ class Observer:
         terminal, truncated = bool(columns["terminals"][0]), bool(columns["truncations"][0])
         reached = None
         if next_states is not None and truncated and not terminal:
-            reached = actor.see(self._raw(next_states), slots)
+            reached = actor.preprocess(self._raw(next_states), slots)
         if terminal or truncated:
-            actor.begin(slots)
+            actor.reset(slots)
         return reached
 
     def _raw(self, states: Any) -> Any:

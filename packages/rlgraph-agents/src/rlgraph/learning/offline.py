@@ -70,17 +70,17 @@ def _check_room(learner: Learner, where: object, steps: int, needed: int) -> Non
 
 def _steps(episode: RecordedEpisode, actor: Actor) -> Iterator[VectorStep]:
     """The steps of an episode as the algorithm would have seen them, with the internal states of its networks."""
-    actor.begin()
-    seen = actor.see(row(episode.observations, slice(1)))
+    actor.reset()
+    seen = actor.preprocess(row(episode.observations, slice(1)))
     for t in range(len(episode.rewards)):
         now = slice(t, t + 1)
         actions, rewards = row(episode.actions, now), episode.rewards[now]
         before = actor.internal_states
         if before is not None:
             actor.act(seen)
-        actor.did(actions)
-        actor.rewarded(rewards)
-        reached = actor.see(row(episode.observations, slice(t + 1, t + 2)))
+        actor.record_actions(actions)
+        actor.record_rewards(rewards)
+        reached = actor.preprocess(row(episode.observations, slice(t + 1, t + 2)))
         ends = episode.terminals[now], episode.truncations[now]
         yield VectorStep(seen, actions, rewards, *ends, reached, np.array([t == 0]), None, before)
         seen = reached

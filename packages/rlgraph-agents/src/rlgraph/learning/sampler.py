@@ -49,7 +49,7 @@ class Sampler:
         )
         #: Where `states` begin an episode; the same array wherever none does.
         self._begins = np.ones(environments.num_environments, bool)
-        self._nowhere = np.zeros(environments.num_environments, bool)
+        self._none = np.zeros(environments.num_environments, bool)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode in every environment; those that run are cut."""
@@ -81,9 +81,9 @@ class Sampler:
         if self.states is not None or self._state is not None:
             self._cut(None)
         self._state = None
-        self.actor.begin()
+        self.actor.reset()
         self._checks.begin(slice(None), raw)
-        self.states = self.actor.see(raw)
+        self.states = self.actor.preprocess(raw)
         self._begins = np.ones(self.environments.num_environments, bool)
 
     def step(self, use_exploration: bool = True) -> VectorStep:
@@ -96,8 +96,8 @@ class Sampler:
         reached = final = environments.final_states
         self._checks.step(final, terminals, truncations)
         if self._preprocesses:
-            actor.rewarded(rewards)
-            reached = actor.see(final)
+            actor.record_rewards(rewards)
+            reached = actor.preprocess(final)
         step = VectorStep(
             states,
             actions,
@@ -110,17 +110,17 @@ class Sampler:
             before,
             actor.remembered,
         )
-        self.states, self._begins = reached, self._nowhere
+        self.states, self._begins = reached, self._none
         if valid is not None or environments.finished:
             self._begins = begins = terminals | truncations
             if valid is not None:
                 begins |= ~valid
             begun = np.flatnonzero(begins)
             self._checks.begin(begun, None if final is raw else raw)
-            actor.begin(begun)
+            actor.reset(begun)
             self.states = raw
             if self._preprocesses:
-                self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
+                self.states = with_rows(reached, begun, actor.preprocess(row(raw, begun), begun))
         return step
 
     def _valid(self) -> np.ndarray:

@@ -19,12 +19,13 @@ from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_fil
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments.factory import environment_settings, environment_spaces
-from rlgraph.experience.other_names import IN_AN_AGENT, MINIBATCH_SIZES, OUTSIDE_AN_AGENT
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.specs import parse_spec
 from rlgraph.learning.agent_options import from_update_spec
 from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.option_hints import IN_AN_AGENT, MINIBATCH_SIZES
 from rlgraph.runs.completion import completed
+from rlgraph.runs.document_hints import OUTSIDE_AN_AGENT
 from rlgraph.runs.executors import worker_class
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.wandb_log import check_wandb

@@ -11,8 +11,8 @@ from rlgraph.core.execution_spec import DEFAULT_SEED
 from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
-from rlgraph.experience.other_names import IN_A_RUN
 from rlgraph.experience.specs import Spec
+from rlgraph.runs.document_hints import IN_A_RUN
 
 #: Episodes of an evaluation, whose returns are one line of a file of limited size.
 MAX_EPISODES = 100_000

@@ -31,16 +31,16 @@ class _Script:
     def __init__(self, act: Callable[[Any], Any]):
         self._act = act
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """An episode begins."""
 
-    def see(self, states: Any) -> Any:
+    def preprocess(self, states: Any) -> Any:
         return states
 
     def act(self, states: Any, use_exploration: bool) -> Any:
         return stack([self._act(row(states, 0))])
 
-    def rewarded(self, rewards: np.ndarray) -> None:
+    def record_rewards(self, rewards: np.ndarray) -> None:
         """What came of the action."""
 
 
@@ -95,14 +95,14 @@ def _play(
     states, recorded = vector.reset(seed), []
     checks.begin([0], states)
     for _ in range(episodes):
-        actor.begin()
+        actor.reset()
         observations, actions, steps, ended = [_first(states)], [], [], False
         while not ended:
             check_legal("record_data_set", actor.masked, states)
-            acted = actor.act(actor.see(states), use_exploration)
+            acted = actor.act(actor.preprocess(states), use_exploration)
             actions.append(_first(acted))
             states, *results, _ = vector.step(acted)
-            actor.rewarded(results[0])
+            actor.record_rewards(results[0])
             steps.append([column[0] for column in results])
             checks.step(vector.final_states, *results[1:])
             observations.append(_first(vector.final_states))

@@ -102,7 +102,7 @@ def evaluate(
     if num_envs is not None:
         check_whole(num_envs, "num_envs", least=1)
     check_flag(stochastic, "stochastic")
-    if is_instance(env) and env is agent.trains_in:
+    if is_instance(env) and env is agent.training_env:
         raise SpecError(
             "expected another environment than the one that the agent is training in, whose episodes would be cut; "
             f"given the same {type(env).__name__}: give a spec or a second one",

@@ -18,7 +18,7 @@ from rlgraph.workers.callbacks import Step
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.worker import Worker, check_number
+from rlgraph.workers.worker import Worker, check_count
 
 
 class SingleThreadedWorker(Worker):
@@ -57,7 +57,7 @@ class SingleThreadedWorker(Worker):
         super().__init__(agent, env_spec, **options)
         num_envs = num_envs if num_environments is None else num_environments
         if num_envs is not None:
-            check_number("num_envs", num_envs, " or None")
+            check_count("num_envs", num_envs, " or None")
         #: Steps that all learners do together with one of this worker's vector environment.
         self._counted: int | None = None
         if agent.group.size > 1:
@@ -194,6 +194,6 @@ class SingleThreadedWorker(Worker):
         """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
         if limit != self._limit:
             if limit is not None:
-                check_number("max_timesteps_per_episode", limit, " or None")
+                check_count("max_timesteps_per_episode", limit, " or None")
             self.terminate()
             self.vector_env, self._limit = self._make_environments(self.num_envs, limit), limit

@@ -20,11 +20,11 @@ from rlgraph.learning.group import Alone
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.group_training import train_together
 from rlgraph.workers.hints import SHARE, constant_returns
 from rlgraph.workers.listeners import Listeners, as_list
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
-from rlgraph.workers.together import together
 
 _log = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ class Worker(ABC):
             ("evaluation_episodes", evaluation_episodes),
             ("frameskip", frameskip),
         ):
-            check_number(name, value)
+            check_count(name, value)
         for name, optional in (
             ("evaluation_interval", evaluation_interval),
             ("checkpoint_interval", checkpoint_interval),
@@ -114,7 +114,7 @@ class Worker(ABC):
             ("max_timesteps_per_episode", max_timesteps_per_episode),
         ):
             if optional is not None:
-                check_number(name, optional, " or None")
+                check_count(name, optional, " or None")
         if evaluation_interval is not None and is_instance(env_spec):
             raise SpecError(
                 "evaluations need environments of their own: give a spec or a function that "
@@ -200,7 +200,7 @@ class Worker(ABC):
 
         Several environments may end more of them in the last step.
         """
-        check_number("episodes", episodes)
+        check_count("episodes", episodes)
         return self._execute(None, episodes, max_timesteps_per_episode, use_exploration, callbacks, stop)
 
     @abstractmethod
@@ -335,7 +335,7 @@ class Worker(ABC):
         stops = self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
         schedule.stop_if(stops and self.agent.group.size == 1)  # the other learners would wait
         schedule.start(timesteps, episodes)
-        self.agent.trains_in = self.env_spec
+        self.agent.training_env = self.env_spec
         try:
             with interruptible():
                 if schedule.is_over:  # a resumed run may be; its agent stays as it was stored
@@ -346,7 +346,7 @@ class Worker(ABC):
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            self.agent.trains_in = None
+            self.agent.training_env = None
             schedule.stop_clock()
             self._listeners.tell_end(self)
         return TrainingResult(
@@ -373,7 +373,7 @@ class Worker(ABC):
                 "the learners of a group end at the same step: give timesteps, and StopAfterEpisodes as stop=",
                 path="episodes",
             )
-        return together(self, timesteps, limit, use_exploration)
+        return train_together(self, timesteps, limit, use_exploration)
 
     def continue_at(self, done: int) -> None:
         """The next `execute_timesteps` continues a run of which `done` steps are done."""
@@ -411,7 +411,7 @@ class Worker(ABC):
         return self.agent.seed + 1_000_003 * number
 
 
-def check_number(name: str, value: Any, more: str = "") -> None:
+def check_count(name: str, value: Any, more: str = "") -> None:
     """Raise `SpecError` unless `value` is an integer >= 1."""
     if not isinstance(value, int) or value < 1:
         raise SpecError(f"expected an integer >= 1{more}, given {value!r}", path=name)

@@ -113,7 +113,7 @@ class ActsWithTrainingsDraws(A2CAgent):
 @broken("learning/is_not_disturbed_with_memory")
 class ActsInTrainingsTable(A2CAgent):
     def get_actions(self, *args, **kwargs):
-        self.actor.begin()
+        self.actor.reset()
         return super().get_actions(*args, **kwargs)
 
 

@@ -52,7 +52,7 @@ def test_greedy_values_have_no_noise_in_any_layer(layers):
     def values(use_exploration):
         actor = agent.new_actor(2)
         for _ in range(2):  # the second step depends on what a recurrent layer remembers
-            _, extras = actor.act_with_extras(actor.see(states), use_exploration)
+            _, extras = actor.act_with_extras(actor.preprocess(states), use_exploration)
         return extras["q_values"]
 
     assert np.array_equal(values(False), values(False))

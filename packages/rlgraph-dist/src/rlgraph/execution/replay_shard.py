@@ -53,7 +53,7 @@ class BatchFormat:
 
     def __init__(self, replay: Replay, actor: ActorSpec):
         graph, actions = actor.make_graph(), from_spec(actor.action_space)
-        spaces = replay.input_spaces(graph.seen_space(actor.raw_space), actions, None)
+        spaces = replay.input_spaces(graph.policy_input_space(actor.raw_space), actions, None)
         #: The Space of records.
         self.records: Dict = spaces["records"]
         fields = {

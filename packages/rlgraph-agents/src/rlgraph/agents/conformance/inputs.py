@@ -75,12 +75,12 @@ def previous_steps(subject: AgentUnderTest) -> None:
     actor, rng = agent.new_actor(number), np.random.default_rng(0)
 
     def actions_after(rewards: np.ndarray, begins: bool) -> Any:
-        actor.begin()
-        actor.act(actor.see(sample_states(number)), use_exploration=False)
-        actor.rewarded(rewards)
+        actor.reset()
+        actor.act(actor.preprocess(sample_states(number)), use_exploration=False)
+        actor.record_rewards(rewards)
         if begins:
-            actor.begin()
-        return actor.act(actor.see(sample_states(number, 1)), use_exploration=False)
+            actor.reset()
+        return actor.act(actor.preprocess(sample_states(number, 1)), use_exploration=False)
 
     rewards = 5.0 * rng.normal(size=(2, number))
     one, other = (actions_after(each, begins=False) for each in rewards)
@@ -103,7 +103,9 @@ def exported_policies(subject: AgentUnderTest) -> None:
     for seed in range(3):
         states = sample_states(number, seed)
         results = agent.executor.execute(method, states, carried)
-        expect_same(results["actions"], actor.act(actor.see(states), False), f"the actions of step {seed}")
+        expect_same(
+            results["actions"], actor.act(actor.preprocess(states), False), f"the actions of step {seed}"
+        )
         carried = results["internal_states"]
     with TemporaryDirectory() as folder:
         try:

@@ -35,7 +35,7 @@ from rlgraph.components import IterativeOptimization
 from rlgraph.core import Collective
 from rlgraph.core.collectives.place import Place, make_collective
 from rlgraph.experience.step import VectorStep
-from rlgraph.learning.agent_options import make_parts
+from rlgraph.learning.agent_options import split_options
 from rlgraph.learning.learner import Learner
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 from rlgraph.testing.collectives import free_address
@@ -150,7 +150,7 @@ def run_case(
 def _make_learner(
     case: Case, backend: str, execution_spec: Mapping[str, Any] | None, collective: Collective | None
 ) -> Learner:
-    spec, experience, execution = make_parts(
+    spec, experience, execution = split_options(
         case.algorithm,
         case.states,
         case.actions,

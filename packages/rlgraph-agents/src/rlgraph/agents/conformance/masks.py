@@ -70,7 +70,7 @@ def legal_actions(subject: AgentUnderTest) -> None:
     for explore in (True, False):
         kind = "drawn actions" if explore else "greedy actions"
         _expect_legal(agent.get_actions(states, explore), states, kind)
-        _expect_legal(alone.act(alone.see(states), explore), states, f"{kind} of an actor alone")
+        _expect_legal(alone.act(alone.preprocess(states), explore), states, f"{kind} of an actor alone")
     if not subject.cannot_learn:
         subject.train(agent, 32, MaskedCues)
 

@@ -243,7 +243,7 @@ def acted(agent: Any, states: Any) -> tuple[Any, dict[str, Any]]:
     algorithm, wanted = agent.learner.graph.algorithm, {}
     if algorithm.internal_states_space is not None:
         wanted["internals"] = "internal_states"
-    if algorithm.remembers:
+    if algorithm.behaviour_outputs:
         wanted["remembered"] = "remembered"
     actions, extras = agent.get_actions(states, extra_returns=list(wanted.values()))
     return actions, {argument: extras[name] for argument, name in wanted.items()}

@@ -22,8 +22,8 @@ from rlgraph.core.specs.spec_types import Seconds
 from rlgraph.execution import engine as faults
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, free_address
 from rlgraph.execution.distributed_tf.imports import import_board
-from rlgraph.execution.distributed_tf.places import LocalProcess, Place, Task
 from rlgraph.execution.distributed_tf.worker import FAULT
+from rlgraph.execution.distributed_tf.worker_addresses import LocalProcess, Place, Task
 from rlgraph.execution.engine import ActorDied, ActorFault, Bytes, Demand, Engine
 from rlgraph.experience.messages import pack_message
 

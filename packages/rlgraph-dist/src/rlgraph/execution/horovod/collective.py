@@ -10,7 +10,7 @@ import numpy as np
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives import GroupCollective
-from rlgraph.execution.horovod.halves import HALVES, Framework, Sum
+from rlgraph.execution.horovod.frameworks import HALVES, Framework, Sum
 
 _BUILD = "python -m rlgraph.execution.horovod.build"
 #: Set by ``horovodrun``.

@@ -20,7 +20,7 @@ class _Waiting:
     unknown: np.ndarray
 
 
-class WaitingSteps:
+class PendingSteps:
     """Completes each step with the next state that is observed in its slots; the order of steps stays.
 
     Steps of several slots wait until the next states of all of them are known.

@@ -13,7 +13,7 @@ from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import Dict, Space
 
 
-class Nothing(Experience):
+class NoExperience(Experience):
     """For algorithms without ``update``: no step is kept, and no update is due."""
 
     learns = False
@@ -24,7 +24,7 @@ class Nothing(Experience):
     def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
         return {}
 
-    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> Nothing:
+    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> NoExperience:
         return self
 
     def take_due(self, steps: int) -> int:

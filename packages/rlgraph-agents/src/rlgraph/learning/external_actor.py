@@ -14,14 +14,14 @@ from rlgraph.core.errors import nearest
 from rlgraph.environments.masked_states import check_legal
 from rlgraph.experience.environment_slots import EnvironmentSlots
 from rlgraph.experience.nested_arrays import length, map_arrays, row
+from rlgraph.experience.pending_steps import rounds
 from rlgraph.experience.step_reader import StepReader, force_batch
-from rlgraph.experience.waiting_steps import rounds
 from rlgraph.learning.acting_arguments import as_flag, names_of
 from rlgraph.learning.actor import Actor
 from rlgraph.spaces import BoxSpace
 
 
-class UserActor:
+class ExternalActor:
     """Acts for environments by name.
 
     Args:
@@ -55,7 +55,7 @@ class UserActor:
                 and self._look_at_raw(states)
             ):
                 actor = self.actor
-                return actor.act(actor.see(states, learns=use_exploration), use_exploration)
+                return actor.act(actor.preprocess(states, learns=use_exploration), use_exploration)
             return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)
         except InputError as error:  # of the API method that it calls
             raise InputError(f"get_actions:{str(error).partition(':')[2]}") from None
@@ -70,10 +70,10 @@ class UserActor:
         space = self._raw if apply_preprocessing else self._seen
         batch, was_added = force_batch("get_actions", "states", states, space)
         batch = self._reader.states("get_actions", batch, apply_preprocessing)
-        check_legal("get_actions", actor.masked if apply_preprocessing else actor.seen_masked, batch)
+        check_legal("get_actions", actor.masked if apply_preprocessing else actor.policy_input_mask, batch)
         with self._acting:
             slots = self._slots(None, length(batch), was_added)
-            seen = actor.see(batch, slots, learns=use_exploration) if apply_preprocessing else batch
+            seen = actor.preprocess(batch, slots, learns=use_exploration) if apply_preprocessing else batch
             extras = {"preprocessed_states": seen, "internal_states": actor.internal_states_of(slots)}
             if set(names) <= extras.keys():
                 actions = actor.act(seen, use_exploration, slots)
@@ -81,7 +81,7 @@ class UserActor:
                 actions, more = actor.act_with_extras(seen, use_exploration, slots)
                 extras |= {
                     **more,
-                    "remembered": {name: more[name] for name in actor.graph.algorithm.remembers},
+                    "remembered": {name: more[name] for name in actor.graph.algorithm.behaviour_outputs},
                 }
         for name in names:
             if name not in extras:
@@ -107,16 +107,16 @@ class UserActor:
         with self._acting:
             slots = self._slots(env_id, length(batch), was_added)
             if slots is None:
-                seen = self.actor.see(batch)
+                seen = self.actor.preprocess(batch)
             else:
-                parts = [self.actor.see(row(batch, chosen), slots[chosen]) for chosen in rounds(slots)]
+                parts = [self.actor.preprocess(row(batch, chosen), slots[chosen]) for chosen in rounds(slots)]
                 seen = parts[0] if len(parts) == 1 else map_arrays(lambda *x: np.concatenate(x), *parts)
         return row(seen, 0) if was_added else seen
 
     def reset(self, env_id: Any) -> None:
         """See `Agent.reset`."""
         with self._acting:
-            self.actor.begin(self.environments.known(env_id))
+            self.actor.reset(self.environments.known(env_id))
 
     def _slots(self, env_id: Any, rows: int, single: bool) -> np.ndarray | None:
         """The slots of the actor; None where it keeps no state."""

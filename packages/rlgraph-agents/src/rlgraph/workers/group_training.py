@@ -35,7 +35,9 @@ _OF_LEARNER_0 = (
 
 
 @contextmanager
-def together(worker: WorkerView, timesteps: int, limit: int | None, use_exploration: bool) -> Iterator[None]:
+def train_together(
+    worker: WorkerView, timesteps: int, limit: int | None, use_exploration: bool
+) -> Iterator[None]:
     """Inside, the learners of the group train together.
 
     Args:
