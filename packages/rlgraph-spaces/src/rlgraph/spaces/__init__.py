@@ -9,14 +9,13 @@ strategies. Neither is imported here, so that numpy stays the only requirement.
 """
 
 from rlgraph.spaces.bool_box import BoolBox
-from rlgraph.spaces.box_space import BoxSpace
 from rlgraph.spaces.checks import check_space_equivalence, is_bounded_space, sanity_check_space
 from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.containers import Dict, Tuple
 from rlgraph.spaces.errors import SpaceError
 from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
-from rlgraph.spaces.space import Space
+from rlgraph.spaces.space import BoxSpace, Space
 from rlgraph.spaces.spec import from_spec
 from rlgraph.spaces.text_box import TextBox
 

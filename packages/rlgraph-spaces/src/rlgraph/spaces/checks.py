@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.spaces.box_space import BoxSpace
 from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.errors import mismatch
-from rlgraph.spaces.space import Space
+from rlgraph.spaces.space import BoxSpace, Space
 from rlgraph.spaces.spec import from_spec
 
 __all__ = ["check_space_equivalence", "is_bounded_space", "sanity_check_space"]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlgraph.spaces.errors import SpaceError, join, mismatch, nearest
-from rlgraph.spaces.ranks import Rank, Ranks, Size, common_ranks, leading_dims, read_ranks
-from rlgraph.spaces.space import Space
+from rlgraph.spaces.ranks import Rank, Ranks, Size, leading_dims, read_ranks
+from rlgraph.spaces.space import BoxSpace, Space
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from rlgraph.spaces.box_space import BoxSpace
 
 __all__ = ["ContainerSpace"]
 
@@ -29,7 +27,7 @@ class ContainerSpace(Space):
     def _init_children(
         self, children: dict[str, Space], add_batch_rank: Rank, add_time_rank: Rank, time_major: bool
     ) -> None:
-        ranks = common_ranks(
+        ranks = _common_ranks(
             children.items(), read_ranks(add_batch_rank, add_time_rank, time_major), bool(time_major)
         )
         spaces = tuple(child._with_ranks(ranks) for child in children.values())
@@ -175,3 +173,34 @@ class ContainerSpace(Space):
             if problem is not None:
                 return problem
         return None
+
+
+def _common_ranks(children: Iterable[tuple[str, Space]], given: Ranks, time_major: bool) -> Ranks:
+    """The ranks of a container: its own arguments and the ranks of its children.
+
+    `time_major` is the argument of the container; False leaves the order to the children.
+
+    Raises SpaceError with the child's name if two ranks differ.
+    """
+    batch, time, major = given.batch, given.time, time_major
+    batch_from = time_from = major_from = "the container"
+    major_known = time_major
+    for key, child in children:
+        ranks = child.ranks
+        if ranks.batch is not False:
+            if batch is False:
+                batch, batch_from = ranks.batch, repr(key)
+            elif repr(ranks.batch) != repr(batch):  # repr: 1 is not True here
+                raise mismatch(key, f"add_batch_rank={batch!r} as {batch_from} has", repr(ranks.batch))
+        if ranks.time is not False:
+            if time is False:
+                time, time_from = ranks.time, repr(key)
+            elif repr(ranks.time) != repr(time):
+                raise mismatch(key, f"add_time_rank={time!r} as {time_from} has", repr(ranks.time))
+        if ranks.batch is not False and ranks.time is not False:
+            # The order of axes matters only with both ranks.
+            if major_known and ranks.time_major != major:
+                raise mismatch(key, f"time_major={major} as {major_from} has", repr(ranks.time_major))
+            if not major_known:
+                major, major_known, major_from = ranks.time_major, True, repr(key)
+    return read_ranks(batch, time, major)

@@ -9,7 +9,7 @@ from typing import Any, overload
 from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.errors import mismatch
 from rlgraph.spaces.ranks import Rank
-from rlgraph.spaces.space import Space
+from rlgraph.spaces.space import Space, read_spec
 
 __all__ = ["Dict", "Tuple"]
 
@@ -43,8 +43,6 @@ class Dict(ContainerSpace, Mapping[str, Space]):
         time_major: bool = False,
         **spaces: Any,
     ) -> None:
-        from rlgraph.spaces.spec import build  # the spec reader knows this class
-
         if mapping is not None and not isinstance(mapping, Mapping):
             raise mismatch("", "a mapping of Space specs", repr(mapping), "give specs by key: Dict(a=float)")
         children = {**(mapping or {}), **spaces}
@@ -53,7 +51,7 @@ class Dict(ContainerSpace, Mapping[str, Space]):
                 raise mismatch("", "keys of a Dict to be Python identifiers", repr(key), _renamed(key))
         if mapping is not None and len(children) < len(mapping) + len(spaces):
             raise mismatch("", "each key once", sorted(mapping.keys() & spaces.keys()))
-        built = {key: build(children[key], key) for key in sorted(children)}
+        built = {key: read_spec(children[key], key) for key in sorted(children)}
         self._init_children(built, add_batch_rank, add_time_rank, time_major)
 
     def __getitem__(self, key: str) -> Space:
@@ -105,11 +103,9 @@ class Tuple(ContainerSpace, Sequence[Space]):
         add_time_rank: Rank = False,
         time_major: bool = False,
     ) -> None:
-        from rlgraph.spaces.spec import build  # the spec reader knows this class
-
         if len(spaces) == 1 and isinstance(spaces[0], (list, tuple)):
             spaces = tuple(spaces[0])
-        built = {str(index): build(spec, str(index)) for index, spec in enumerate(spaces)}
+        built = {str(index): read_spec(spec, str(index)) for index, spec in enumerate(spaces)}
         self._init_children(built, add_batch_rank, add_time_rank, time_major)
 
     @overload

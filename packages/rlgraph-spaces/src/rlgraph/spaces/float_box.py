@@ -16,9 +16,9 @@ from rlgraph.spaces.bounds import (
     read_dtype,
     read_shape,
 )
-from rlgraph.spaces.box_space import BoxSpace
 from rlgraph.spaces.errors import mismatch
 from rlgraph.spaces.ranks import Rank, read_ranks
+from rlgraph.spaces.space import BoxSpace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,8 +22,7 @@ from rlgraph.spaces.containers import Dict, Tuple
 from rlgraph.spaces.errors import SpaceError, join, mismatch
 from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
-from rlgraph.spaces.space import Space
-from rlgraph.spaces.spec import from_spec
+from rlgraph.spaces.space import Space, read_spec
 from rlgraph.spaces.text_box import TextBox
 
 __all__ = ["from_gymnasium", "to_gymnasium"]
@@ -116,7 +115,7 @@ def to_gymnasium(space: Any) -> Any:
     Raises:
         SpaceError: for a Space with ranks, or a TextBox that gymnasium cannot describe, with its path.
     """
-    space = from_spec(space)
+    space = read_spec(space)
     if space.has_batch_rank or space.has_time_rank:
         hint = "gymnasium has no ranks: use space.without_ranks()"
         raise mismatch("", "a Space without batch and time rank", repr(space), hint)

@@ -5,17 +5,14 @@ A named rank has its own size: two inputs with `True` share their size, an input
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from rlgraph.spaces.errors import mismatch
 
-if TYPE_CHECKING:
-    from rlgraph.spaces.space import Space
-
-__all__ = ["Rank", "Ranks", "Size", "common_ranks", "is_fixed", "leading_dims", "read_ranks"]
+__all__ = ["Rank", "Ranks", "Size", "is_fixed", "leading_dims", "read_ranks"]
 
 Rank: TypeAlias = bool | int | str
 Size: TypeAlias = int | Sequence[int] | None
@@ -103,34 +100,3 @@ def leading_dims(ranks: Ranks, size: Size) -> tuple[int, ...]:
             wanted = tuple(rank if is_fixed(rank) else None for rank in axes)
             raise mismatch("size", f"leading dimensions {wanted}", repr(size))
     return tuple(dims)
-
-
-def common_ranks(children: Iterable[tuple[str, Space]], given: Ranks, time_major: bool) -> Ranks:
-    """The ranks of a container: its own arguments and the ranks of its children.
-
-    `time_major` is the argument of the container; False leaves the order to the children.
-
-    Raises SpaceError with the child's name if two ranks differ.
-    """
-    batch, time, major = given.batch, given.time, time_major
-    batch_from = time_from = major_from = "the container"
-    major_known = time_major
-    for key, child in children:
-        ranks = child.ranks
-        if ranks.batch is not False:
-            if batch is False:
-                batch, batch_from = ranks.batch, repr(key)
-            elif repr(ranks.batch) != repr(batch):  # repr: 1 is not True here
-                raise mismatch(key, f"add_batch_rank={batch!r} as {batch_from} has", repr(ranks.batch))
-        if ranks.time is not False:
-            if time is False:
-                time, time_from = ranks.time, repr(key)
-            elif repr(ranks.time) != repr(time):
-                raise mismatch(key, f"add_time_rank={time!r} as {time_from} has", repr(ranks.time))
-        if ranks.batch is not False and ranks.time is not False:
-            # The order of axes matters only with both ranks.
-            if major_known and ranks.time_major != major:
-                raise mismatch(key, f"time_major={major} as {major_from} has", repr(ranks.time_major))
-            if not major_known:
-                major, major_known, major_from = ranks.time_major, True, repr(key)
-    return read_ranks(batch, time, major)

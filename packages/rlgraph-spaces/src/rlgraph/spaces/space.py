@@ -1,50 +1,44 @@
-"""Space: the abstract base class of all Spaces."""
+"""Space and BoxSpace: the base classes of all Spaces and of the leaves, which every Space consists of."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
+from abc import abstractmethod
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from rlgraph.spaces.bounds import Bound, bound_key
 from rlgraph.spaces.errors import mismatch
-from rlgraph.spaces.ranks import Rank, Ranks, Size, read_ranks
+from rlgraph.spaces.ranked import Ranked
+from rlgraph.spaces.ranks import Ranks, Size, is_fixed, leading_dims
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from rlgraph.spaces.box_space import BoxSpace
+    from numpy.typing import NDArray
 
-__all__ = ["Space"]
+__all__ = ["BoxSpace", "Space", "read_spec", "spec_readers"]
 
 T = TypeVar("T")
 
+#: Readers of specs, the last one counts. `rlgraph.spaces.spec` knows all classes and adds its own.
+spec_readers: list[Callable[[Any, str], Space]] = []
 
-class Space(ABC):
+
+def read_spec(spec: Any, path: str = "") -> Space:
+    """`from_spec` for a spec at `path` inside another one."""
+    return spec_readers[-1](spec, path)
+
+
+class Space(Ranked):
     """Type, shape, bounds, batch rank and time rank of a value. Immutable.
 
     Equal Spaces have the same class, shape, dtype, bounds and ranks. `repr` can be read back.
     """
 
     type_name: ClassVar[str]
-    ranks: Ranks
-
-    def _init(self, **values: Any) -> None:
-        # __setattr__ refuses, so this is the only way.
-        self.__dict__.update(values)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}; make a new Space")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable: cannot delete {name!r}")
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
 
     # -- as a value ----------------------------------------------------------------------------
 
@@ -77,9 +71,7 @@ class Space(ABC):
 
         Raises SpaceError if the spec is not valid or describes another kind of Space than `cls`.
         """
-        from rlgraph.spaces.spec import from_spec  # the spec reader knows all classes, so it comes last
-
-        space = from_spec(spec)
+        space = read_spec(spec)
         if not isinstance(space, cls):
             raise mismatch("", f"the spec of a {cls.__name__}", repr(space))
         return space
@@ -87,54 +79,6 @@ class Space(ABC):
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
         """A JSON-serializable dict; `from_spec` turns it into an equal Space."""
-
-    # -- ranks ---------------------------------------------------------------------------------
-
-    @property
-    def batch_rank(self) -> Rank:
-        """False, True (unknown size), an int (fixed size) or a name (unknown size, independent of other batches)."""
-        return self.ranks.batch
-
-    @property
-    def time_rank(self) -> Rank:
-        """False, True (unknown size), an int (fixed size) or a name."""
-        return self.ranks.time
-
-    @property
-    def time_major(self) -> bool:
-        """True if the time axis comes first: always with only a time rank, never without a time rank."""
-        return self.ranks.time_major
-
-    @property
-    def has_batch_rank(self) -> bool:
-        return self.ranks.batch is not False
-
-    @property
-    def has_time_rank(self) -> bool:
-        return self.ranks.time is not False
-
-    @abstractmethod
-    def _with_ranks(self, ranks: Ranks) -> Self: ...
-
-    def with_batch_rank(self, rank: Rank = True) -> Self:
-        """This Space with another batch rank. A time-major Space stays time-major."""
-        return self.with_extra_ranks(rank, self.ranks.time)
-
-    def with_time_rank(self, rank: Rank = True) -> Self:
-        """This Space with another time rank."""
-        return self.with_extra_ranks(self.ranks.batch, rank)
-
-    def with_extra_ranks(
-        self, add_batch_rank: Rank = True, add_time_rank: Rank = True, time_major: bool | None = None
-    ) -> Self:
-        """This Space with other ranks; `time_major=None` keeps the order of the axes."""
-        major = self.ranks.time_major if time_major is None else time_major
-        ranks = read_ranks(add_batch_rank, add_time_rank, major)
-        return self if repr(ranks) == repr(self.ranks) else self._with_ranks(ranks)
-
-    def without_ranks(self) -> Self:
-        """This Space without batch and time rank."""
-        return self.with_extra_ranks(False, False)
 
     # -- structure -----------------------------------------------------------------------------
 
@@ -186,11 +130,9 @@ class Space(ABC):
 
         The ranks are those of the new leaves. Raises SpaceError with the path of an invalid spec.
         """
-        from rlgraph.spaces.spec import build  # the spec reader knows all classes, so it comes last
-
         if not self.flatten():
             return self
-        return build(self.map_leaves(lambda path, leaf: build(fn(path, leaf), path)), "")
+        return read_spec(self.map_leaves(lambda path, leaf: read_spec(fn(path, leaf), path)))
 
     # -- data ----------------------------------------------------------------------------------
 
@@ -240,3 +182,230 @@ class Space(ABC):
                 raise mismatch(path, f"{words[first]} as in {next(iter(flat))!r}", words[added])
             first = added
         return self.unflatten_sample(flat), bool(first)
+
+
+class BoxSpace(Space):
+    """A Space whose elements are arrays of one shape and dtype.
+
+    Attributes:
+        shape: without batch and time rank.
+        dtype: the name of the dtype ("float32", "int64", "bool", "str").
+        low, high: a Python scalar if all elements share it, else a read-only array; None: unbounded on
+            that side. The high of an IntBox is exclusive.
+    """
+
+    kinds: ClassVar[str]
+    """The kinds of numpy dtypes that samples may have."""
+    default_dtype: ClassVar[str]
+
+    shape: tuple[int, ...]
+    dtype: str
+    low: Bound
+    high: Bound
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # pickle forgets it
+        self.__dict__.update(state)
+
+    def _key(self) -> Hashable:
+        return (self.shape, self.dtype, bound_key(self.low), bound_key(self.high))
+
+    def _arguments(self) -> dict[str, Any]:
+        """Constructor arguments without ranks and defaults; JSON-serializable except for the shape."""
+        return self._shape_and_dtype()
+
+    def __repr__(self) -> str:
+        arguments = {**self._arguments(), **self.ranks.options()}
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+
+    def _shape_and_dtype(self) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        if self.shape and not isinstance(self.low, np.ndarray) and not isinstance(self.high, np.ndarray):
+            arguments["shape"] = self.shape
+        if self.dtype != self.default_dtype:
+            arguments["dtype"] = self.dtype
+        return arguments
+
+    def to_spec(self) -> dict[str, Any]:
+        spec = {"type": self.type_name, **self._arguments(), **self.ranks.options()}
+        if "shape" in spec:
+            spec["shape"] = list(spec["shape"])
+        return spec
+
+    def _with_ranks(self, ranks: Ranks) -> Self:
+        space = object.__new__(type(self))
+        space._init(**{**self.__dict__, "ranks": ranks})
+        return space
+
+    # -- shape and bounds ----------------------------------------------------------------------
+
+    @property
+    def rank(self) -> int:
+        """The number of axes, without batch and time rank."""
+        return len(self.shape)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The numpy dtype of samples (object for text)."""
+        return np.dtype(self.dtype)
+
+    @property
+    def flat_dim(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def num_categories(self) -> int | None:
+        """The number of values of a categorical Space that starts at 0, else None."""
+        return None
+
+    @property
+    def flat_dim_with_categories(self) -> int:
+        return self.flat_dim * (self.num_categories or 1)
+
+    @property
+    def bounded_below(self) -> bool:
+        """True if every element has a lower bound."""
+        return self.low is not None and bool(np.all(np.isfinite(self.low)))
+
+    @property
+    def bounded_above(self) -> bool:
+        """True if every element has an upper bound."""
+        return self.high is not None and bool(np.all(np.isfinite(self.high)))
+
+    @property
+    def bounded(self) -> bool:
+        """True if every element is bounded on both sides."""
+        return self.bounded_below and self.bounded_above
+
+    @property
+    def half_bounded(self) -> bool:
+        """True if every element is bounded on exactly one side."""
+        low = np.isfinite(-np.inf if self.low is None else self.low)
+        high = np.isfinite(np.inf if self.high is None else self.high)
+        return bool(np.all(low != high))
+
+    @property
+    def unbounded(self) -> bool:
+        """True if no element has a bound on either side."""
+        return self.low is None and self.high is None
+
+    @property
+    def bounds(self) -> tuple[Bound, Bound]:
+        """(low, high)."""
+        return self.low, self.high
+
+    @property
+    def global_bounds(self) -> tuple[Any, Any] | None:
+        """(low, high) if all elements share both bounds, else None."""
+        shared = not isinstance(self.low, np.ndarray) and not isinstance(self.high, np.ndarray)
+        return (self.low, self.high) if shared and self.bounded else None
+
+    def get_shape(
+        self,
+        with_batch_rank: bool = False,
+        with_time_rank: bool = False,
+        time_major: bool | None = None,
+        with_category_rank: bool = False,
+    ) -> tuple[int | None, ...]:
+        """The shape, e.g. (None, 5, 2) for batch (unknown), time (5), shape (2,).
+
+        Args:
+            with_batch_rank, with_time_rank: prepend these ranks, if the Space has them.
+            time_major: True if time comes first; None: the Space's own order.
+            with_category_rank: append the number of categories, if the Space has them.
+        """
+        ranks = self.ranks.ordered(with_batch_rank, with_time_rank, time_major)
+        front = tuple(int(rank) if is_fixed(rank) else None for rank in ranks)
+        categories = self.num_categories if with_category_rank else None
+        return front + self.shape + (() if categories is None else (categories,))
+
+    # -- structure -----------------------------------------------------------------------------
+
+    def flatten(self) -> dict[str, BoxSpace]:
+        return {"": self}
+
+    def flat_key_lookup(self, path: str) -> Space:
+        if path:
+            raise mismatch("", "the end of the path (a leaf has no keys)", repr(path))
+        return self
+
+    def flatten_sample(self, sample: Any) -> dict[str, Any]:
+        return {"": sample}
+
+    def unflatten_sample(self, flat: dict[str, Any]) -> Any:
+        if set(flat) != {""}:
+            raise mismatch("", "the one path ''", sorted(flat))
+        return flat[""]
+
+    # -- data ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[Any]:
+        """An array of the Space's dtype and the given full shape."""
+
+    @abstractmethod
+    def _explain_values(self, array: NDArray[Any]) -> tuple[str, str] | None:
+        """(expected, given) for the first value that is out of bounds, else None."""
+
+    def sample(
+        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+    ) -> Any:
+        shape = leading_dims(self.ranks, size) + self.shape
+        if fill_value is not None:
+            return self._fill(shape, fill_value)[()]
+        return self._draw(shape, np.random.default_rng() if rng is None else rng)[()]
+
+    def _fill(self, shape: tuple[int, ...], value: Any) -> NDArray[Any]:
+        try:
+            array = np.asarray(value)
+        except ValueError:  # a ragged list
+            raise mismatch("fill_value", f"{self.dtype} values", repr(value)) from None
+        if self.kinds == "f" and array.dtype.kind in "iu":  # 0 is meant as 0.0
+            array = array.astype(self.dtype)
+        if array.dtype.kind not in self.kinds:
+            raise mismatch("fill_value", f"{self.dtype} values", repr(value))
+        try:
+            array = np.broadcast_to(array, shape)
+        except ValueError:
+            expected = f"one value or an array that broadcasts to shape {shape}"
+            raise mismatch("fill_value", expected, f"shape {array.shape}") from None
+        problem = self._explain_values(array)
+        if problem is not None:
+            raise mismatch("fill_value", *problem)
+        return array.astype(self.numpy_dtype)
+
+    def zeros(self, size: Size = None) -> Any:
+        return np.zeros(leading_dims(self.ranks, size) + self.shape, self.numpy_dtype)[()]
+
+    def explain(self, sample: Any, name: str = "") -> str | None:
+        wanted = self.get_shape(with_batch_rank=True, with_time_rank=True)
+        problem: tuple[str, str] | None
+        if not isinstance(sample, (np.ndarray, np.generic, bool, int, float, str)):
+            problem = (f"{self.dtype} of shape {wanted}", f"a {type(sample).__name__}")
+        else:
+            array = np.asarray(sample)
+            fits = len(array.shape) == len(wanted) and all(
+                dim is None or dim == given for dim, given in zip(wanted, array.shape, strict=True)
+            )
+            if array.dtype.kind not in self.kinds or not fits:
+                problem = (f"{self.dtype} of shape {wanted}", f"{array.dtype} of shape {array.shape}")
+            else:
+                problem = self._explain_values(array)
+        return None if problem is None else f"{name or 'sample'}: expected {problem[0]}, given {problem[1]}"
+
+    def _force_batch(self, value: Any, path: str) -> tuple[NDArray[Any], bool]:
+        try:
+            array = np.asarray(value)
+        except ValueError:  # a ragged list
+            raise mismatch(path, "an array", repr(value)) from None
+        if not isinstance(value, (np.ndarray, np.generic)) and array.dtype.kind in self.kinds:
+            array = array.astype(self.numpy_dtype)
+        without = len(self.shape) + self.has_time_rank
+        if array.ndim == without:
+            return np.expand_dims(array, 1 if self.time_major else 0), True
+        if array.ndim == without + 1:
+            return array, False
+        expected = f"{without} axes, or {without + 1} with a batch rank"
+        raise mismatch(path, expected, f"an array of shape {array.shape}")

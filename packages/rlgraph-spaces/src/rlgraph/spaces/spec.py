@@ -16,7 +16,7 @@ from rlgraph.spaces.containers import Dict, Tuple
 from rlgraph.spaces.errors import SpaceError, mismatch, nearest
 from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
-from rlgraph.spaces.space import Space
+from rlgraph.spaces.space import Space, spec_readers
 from rlgraph.spaces.text_box import TextBox
 from rlgraph.spaces.text_files import read_text
 
@@ -69,7 +69,7 @@ def build(spec: Any, path: str) -> Space:
         return spec
     try:
         if is_gymnasium_space(spec):
-            from rlgraph.spaces.gymnasium import from_gymnasium  # which reads specs, too
+            from rlgraph.spaces.gymnasium import from_gymnasium  # rarely needed
 
             return from_gymnasium(spec)
         if isinstance(spec, Mapping):
@@ -85,6 +85,9 @@ def build(spec: Any, path: str) -> Space:
         return cls(**arguments)
     except SpaceError as error:
         raise error.under(path) from None
+
+
+spec_readers.append(build)
 
 
 def _read_file(path: Path) -> Any:

@@ -25,14 +25,13 @@ except ImportError as error:
     raise ImportError(message) from error
 
 from rlgraph.spaces.bool_box import BoolBox
-from rlgraph.spaces.box_space import BoxSpace
 from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.containers import Dict, Tuple
 from rlgraph.spaces.errors import mismatch
 from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
 from rlgraph.spaces.ranks import Rank, is_fixed
-from rlgraph.spaces.space import Space
+from rlgraph.spaces.space import BoxSpace, Space
 from rlgraph.spaces.text_box import TextBox
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlgraph.spaces.bounds import read_shape
-from rlgraph.spaces.box_space import BoxSpace
 from rlgraph.spaces.errors import mismatch
 from rlgraph.spaces.ranks import Rank, Size, leading_dims, read_ranks
+from rlgraph.spaces.space import BoxSpace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

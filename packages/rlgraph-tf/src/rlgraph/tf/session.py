@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import tensorflow as tf
 
+from rlgraph.core import GraphExecutor
 from rlgraph.core.errors import CapabilityError, RLGraphError, nearest
 from rlgraph.core.graph import link
 from rlgraph.core.graph.nodes import GraphFunctionCall, Path, label, outputs_of
@@ -30,9 +31,6 @@ from rlgraph.tf.backend import TfBackend
 from rlgraph.tf.profiling import write_trace
 from rlgraph.tf.random import Stream
 from rlgraph.tf.regions import open_shape
-
-if TYPE_CHECKING:
-    from rlgraph.tf.executor import TensorFlowExecutor
 
 v1 = tf.compat.v1
 
@@ -100,7 +98,7 @@ class SessionProgram:
     """
 
     def __init__(
-        self, executor: TensorFlowExecutor, methods: Sequence[str], target: str, device: Any, initialize: bool
+        self, executor: GraphExecutor, methods: Sequence[str], target: str, device: Any, initialize: bool
     ):
         self.executor = executor
         self.graph = tf.Graph()
@@ -288,7 +286,7 @@ def _in_one_segment(plan: Plan) -> Plan:
     return replace(plan, steps=(segment,))
 
 
-def _configuration(executor: TensorFlowExecutor) -> Any:
+def _configuration(executor: GraphExecutor) -> Any:
     threads = executor.execution.threads or 0
     configuration = v1.ConfigProto(
         allow_soft_placement=True, inter_op_parallelism_threads=threads, intra_op_parallelism_threads=threads

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import tensorflow as tf
 
+from rlgraph.core import GraphExecutor
 from rlgraph.core.errors import PluginError
-
-if TYPE_CHECKING:
-    from rlgraph.tf.executor import TensorFlowExecutor
+from rlgraph.tf.session import SessionProgram
 
 
 class SummaryWriter:
@@ -26,7 +25,7 @@ class SummaryWriter:
         PluginError: TensorBoard is not installed.
     """
 
-    def __init__(self, executor: TensorFlowExecutor, directory: Path):
+    def __init__(self, executor: GraphExecutor, directory: Path):
         if find_spec("tensorboard") is None:
             raise PluginError("summaries need TensorBoard: pip install 'rlgraph-tf[tensorboard]'")
         self.executor = executor
@@ -57,7 +56,8 @@ class SummaryWriter:
         Raises:
             RLGraphError: unknown method; names the nearest.
         """
-        with self.executor.session_graph([method], initialize=False) as program, self._writer.as_default(0):
+        program = SessionProgram(self.executor, [method], target="", device=None, initialize=False)
+        with program, self._writer.as_default(0):
             # Show the graph inside the function.
             tf.summary.graph(program.function_graph(method))
 
