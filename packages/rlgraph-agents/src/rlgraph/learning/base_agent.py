@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import copyreg
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, ClassVar, Self, cast
+from typing import Any
 
-from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.algorithms.default_network import network_in_words
-from rlgraph.algorithms.presets import Preset, refuse_preset
 from rlgraph.components import Exploration, NeuralNetwork
 from rlgraph.components.common.argument_checks import check_whole
-from rlgraph.core import InputError, RandomStreams, Specifiable, registry
-from rlgraph.core.errors import OtherNames, RLGraphError
-from rlgraph.core.specs.imports import imported
+from rlgraph.core import InputError, RandomStreams
+from rlgraph.core.errors import RLGraphError
 from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.experience.data_sets import DataSetReader
@@ -27,49 +23,21 @@ from rlgraph.experience.step import VectorStep
 from rlgraph.experience.step_reader import StepReader
 from rlgraph.learning.acting_arguments import answers_old_calls, as_fraction
 from rlgraph.learning.actor import Actor
-from rlgraph.learning.actor_spec import ActorSpec
-from rlgraph.learning.agent_options import derive_signature, split_options
-from rlgraph.learning.agent_spec import AgentMeta, make_agent, refuse_positional
+from rlgraph.learning.agent_class import AgentOfAlgorithm
+from rlgraph.learning.agent_options import split_options
 from rlgraph.learning.agent_storage import AgentStorage
 from rlgraph.learning.external_actor import ExternalActor
 from rlgraph.learning.group import group_of
 from rlgraph.learning.learner import Learner
 from rlgraph.learning.observer import Observer
 from rlgraph.learning.offline import import_data_set, import_steps
-from rlgraph.learning.option_hints import IN_AN_AGENT
 from rlgraph.learning.sampler import Sampler
 from rlgraph.spaces import Space, from_spec
 
 _log = logging.getLogger(__name__)
 
-#: A class of agents without an algorithm, and an algorithm -> the class of agents with both.
-_CLASSES: dict[tuple[type[BaseAgent], type[Algorithm]], type[BaseAgent]] = {}
 
-
-def _class_of(general: type[BaseAgent], algorithm: type[Algorithm]) -> type[BaseAgent]:
-    """The class that was written for agents with an algorithm, else one that is made here."""
-    preferred = imported(algorithm.agent_class)
-    if issubclass(preferred, general):
-        general = preferred
-    body = {
-        "algorithm_class": algorithm,
-        "__module__": algorithm.__module__,
-        "__qualname__": algorithm.__qualname__,
-    }
-    return _CLASSES.get((general, algorithm)) or type(f"{algorithm.__name__}Agent", (general,), body)
-
-
-def _by_parts(kind: type[BaseAgent]) -> Any:
-    """How a class is pickled: one that was made here by what it was made of."""
-    algorithm = vars(kind).get("algorithm_class")
-    is_made = algorithm is not None and kind.__qualname__ == algorithm.__qualname__
-    return (_class_of, (kind._general(), algorithm)) if is_made else kind.__qualname__
-
-
-copyreg.pickle(AgentMeta, _by_parts)  # type: ignore[arg-type]
-
-
-class BaseAgent(AgentStorage, Specifiable, metaclass=AgentMeta):
+class BaseAgent(AgentStorage, AgentOfAlgorithm):
     """Acts, observes and learns. A subclass names an algorithm, and has its options and those of its experience.
 
     ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or a file's name is `from_spec`, and so is
@@ -96,16 +64,9 @@ class BaseAgent(AgentStorage, Specifiable, metaclass=AgentMeta):
             after the states where these are a vector, else as a part of a Dict. Categories are one-hot.
 
     Attributes:
-        algorithm_class: the class of the algorithm.
         actor: what acts in training.
         learner: what learns.
-        preset: the preset that the agent was made from, if any.
     """
-
-    registry_group: ClassVar[str] = "rlgraph.agents"
-    other_names: ClassVar[OtherNames] = IN_AN_AGENT
-    algorithm_class: ClassVar[type[Algorithm]]
-    preset: Preset | None = None
 
     def __init__(
         self,
@@ -169,54 +130,6 @@ class BaseAgent(AgentStorage, Specifiable, metaclass=AgentMeta):
         #: State of the sampler that was loaded, for the next one.
         self._sampler_state: Any = None
 
-    def __init_subclass__(cls, **options: Any):
-        super().__init_subclass__(**options)
-        if "algorithm_class" in vars(cls):
-            derive_signature(cls, BaseAgent)
-            _CLASSES.setdefault((cls._general(), cls.algorithm_class), cls)
-
-    @classmethod
-    def of(cls, algorithm: str | type[Algorithm | BaseAgent]) -> type[Self]:
-        """The class of the agents with an algorithm, as `from_spec` makes them.
-
-        Args:
-            algorithm: its class, or a registered name; a class of agents is returned as it is.
-
-        Raises:
-            SpecError: it is unknown, or of another kind of agent.
-        """
-        kind: Any = cls._lookup(algorithm, "algorithm")
-        return cast(type[Self], kind)
-
-    @classmethod
-    def spec_name(cls) -> str:
-        """The registered name of the class, or that of its algorithm, else an import path."""
-        algorithm, known = cls.algorithm_class, registry(cls.registry_group)
-        named = [cls, algorithm] if _class_of(cls._general(), algorithm) is cls else [cls]
-        for plugin in known.plugins():
-            attribute = plugin.target.rpartition(":")[2]
-            if any(attribute == each.__qualname__ and known.load(plugin.name) is each for each in named):
-                return plugin.name
-        return super().spec_name()
-
-    @classmethod
-    def _general(cls) -> type[BaseAgent]:
-        """The nearest class of agents without an algorithm."""
-        return next(kind for kind in cls.__mro__ if not hasattr(kind, "algorithm_class"))
-
-    @classmethod
-    def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
-        refuse_preset(name, f"{where}.type")
-        kind = name
-        if isinstance(name, str):
-            kinds, expected = (cls, Algorithm), f"a {cls.__name__} class"
-            kind = registry(cls.registry_group).resolve(
-                name, lambda found: issubclass(found, kinds), expected, where=f"{where}.type"
-            )
-        if isinstance(kind, type) and issubclass(kind, Algorithm):
-            kind = _class_of(cls._general(), kind)
-        return super()._lookup(kind, where)
-
     @property
     def network(self) -> str:
         """The layers of the policy's network in one line; empty if there is no network."""
@@ -233,38 +146,6 @@ class BaseAgent(AgentStorage, Specifiable, metaclass=AgentMeta):
             f"trained for {self.timesteps:,} steps, {self.updates:,} updates",
         ]
         return "<" + "\n  ".join(lines) + ">"
-
-    @classmethod
-    def from_spec(cls, spec: Any, *other: Any, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
-        """An agent from a spec.
-
-        Args:
-            spec: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
-                a registered name, which stands for its preset for `env` if there is one (`rlgraph.algorithms.presets`).
-            path: where the spec stands; named in errors.
-            env: an environment spec, environment or vector environment; gives the Spaces, and `learn` and `evaluate`
-                use it.
-            kwargs: constructor arguments that override the spec's, e.g. ``state_space=``, ``backend=``, ``seed=``.
-
-        Raises:
-            SpecError: unknown agent or key (nearest name offered), or neither Spaces nor an environment.
-        """
-        refuse_positional(cls, spec, other)
-        agent: Self = make_agent(cls, spec, path, env, kwargs)
-        return agent
-
-    @classmethod
-    def check_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> ActorSpec:
-        """Check a spec as `from_spec` does, without building an executor.
-
-        Returns:
-            What actors of the agent are built from.
-
-        Raises:
-            SpecError: see `from_spec`.
-        """
-        checked: ActorSpec = make_agent(cls, spec, path, env, kwargs, only_check=True)
-        return checked
 
     # Progress.
 
