@@ -62,7 +62,7 @@ class AgentGraph(Component):
         self.report_bounds: Report = ReportOnce()
         if masked is not None and previous is not None:
             self.policy_input_mask = masked.preprocessed(previous.space)
-        off = set() if experience is None else {"get_sampled_actions"}  # exports only act
+        acts_only = experience is None
         #: What it learns from: that which was given, or what suits recurrent networks.
         self.experience = experience = suited_experience(
             experience or NoExperience(), bool(algorithm.recurrent_parts)
@@ -90,17 +90,21 @@ class AgentGraph(Component):
         self.discount = experience.discount
         given = (algorithm, preprocessor, self.memory, self.sequences, self.normalize, self.scale_rewards)
         parts = [part for part in given if part is not None]
-        off |= set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
-        off |= set() if self.keeps_demonstrations else {"get_number_of_demonstrations"}
-        off |= {"preprocess"} if preprocessor is None else set()
-        off |= set() if "update" in algorithm.api_methods() else {"update"}
-        off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
-        off |= set() if previous is None else set(ON_RAW_STATES)  # raw states do not have them
+        exists = {
+            "preprocess": preprocessor is not None,
+            "preprocess_frozen": preprocessor is not None and preprocessor.learns,
+            "get_greedy_actions": previous is None,  # raw states do not have the steps before them
+            "get_sampled_actions": previous is None and acts_only,  # for exports
+            "update": "update" in algorithm.api_methods(),
+            **dict.fromkeys(("insert_records", "get_memory_size", "update_from_memory"), bool(self.memory)),
+            "get_number_of_demonstrations": self.keeps_demonstrations,
+        }
+        off = {name for name, is_there in exists.items() if not is_there}
         super().__init__(*parts, scope=scope, switched_off_apis=off)
         # The algorithm's further API methods are the agent's as well.
         for name in algorithm.api_methods():
             if name in algorithm.schedule or name.startswith("get_"):
-                self.add_member(rlgraph_api(name=name)(_passed_on(algorithm, name)))
+                self.add_member(rlgraph_api(name=name)(self._passed_on(name)))
 
     # Spaces.
 
@@ -442,29 +446,30 @@ class AgentGraph(Component):
     def _same_discount(self, ops: Any, rewards: Any) -> Any:
         return ops.full_like(rewards, self.discount)
 
+    def _passed_on(self, name: str) -> Callable[..., Any]:
+        """An API method that calls the algorithm's of this name, on states or on records as `update`."""
+        own = self.algorithm.api_methods()[name]
+        _, *arguments = inspect.signature(own).parameters
+
+        def of_states(self: AgentGraph, states: Any) -> Any:
+            return getattr(self.algorithm, name)(self.observed(states))
+
+        def of_records(
+            self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None
+        ) -> Any:
+            return self._learned(name, records, None, importance_weights, time_percentage)
+
+        def of_nothing(self: AgentGraph) -> Any:
+            return getattr(self.algorithm, name)()
+
+        method: Any = {"observations": of_states, "records": of_records}.get(
+            "".join(arguments[:1]), of_nothing
+        )
+        method.__doc__ = own.__doc__
+        return method
+
 
 def _preprocessed_space(preprocessor: PreprocessorStack | DictPreprocessorStack, space: Space) -> Space:
     """The Space of one preprocessed state, from that of one."""
     preprocessed: Space = preprocessor.get_preprocessed_space(space.with_batch_rank())
     return preprocessed.without_ranks()
-
-
-def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
-    """An API method that calls the algorithm's of the same name, on states or on records as `AgentGraph.update`."""
-    own = algorithm.api_methods()[name]
-    _, *arguments = inspect.signature(own).parameters
-
-    def of_states(self: AgentGraph, states: Any) -> Any:
-        return getattr(self.algorithm, name)(self.observed(states))
-
-    def of_records(
-        self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None
-    ) -> Any:
-        return self._learned(name, records, None, importance_weights, time_percentage)
-
-    def of_nothing(self: AgentGraph) -> Any:
-        return getattr(self.algorithm, name)()
-
-    method: Any = {"observations": of_states, "records": of_records}.get("".join(arguments[:1]), of_nothing)
-    method.__doc__ = own.__doc__
-    return method
