@@ -125,6 +125,10 @@ def test_one_object_is_one_environment():
 def test_what_is_no_environment():
     with pytest.raises(SpecError, match=r"environment.type: .*gives a dict, no Environment"):
         make_environment({"type": dict})
+    with pytest.raises(
+        SpecError, match=r"environment.type: expected a single environment, given the vector env"
+    ):
+        make_environment({"type": lambda: make_vector_env("CartPole-v1", 2)})
     with pytest.raises(SpecError, match="expected an environment, its name, a gymnasium id"):
         make_environment(3)
     with pytest.raises(SpecError, match=r"environment.lenght: .*Did you mean 'length'"):

@@ -177,7 +177,7 @@ def _group(kind: str) -> str:
         SpecError: unknown kind.
     """
     known = _kinds()
-    name = kind.lower().removesuffix("s") + "s"
+    name = re.sub("[-_]", " ", kind.lower()).removesuffix("s") + "s"
     if name not in known:
         raise SpecError(f"unknown kind of plug-in {kind!r}. {nearest(name, known)}")
     return known[name]

@@ -1,6 +1,7 @@
 """Environments: the contract, adapters, built-in environments and vector environments."""
 
 from rlgraph.core.moved_modules import forward_modules
+from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.adapters.atari import AtariEnv
 from rlgraph.environments.adapters.dm_env import DmEnv
 from rlgraph.environments.adapters.envpool_vector_env import EnvPoolVectorEnv
@@ -36,6 +37,7 @@ __all__ = [
     "DmEnv",
     "EnvPoolVectorEnv",
     "Environment",
+    "EnvironmentAdapter",
     "EnvironmentFault",
     "FaultyEnv",
     "Finding",

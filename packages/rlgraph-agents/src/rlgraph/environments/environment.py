@@ -92,3 +92,8 @@ def environment_seed(seed: int, index: int, *more: int) -> int:
     roots and environments share no stream. `more` distinguishes further resets (the number of a checkpoint).
     """
     return int(np.random.SeedSequence(seed, spawn_key=(index, *more)).generate_state(1)[0])
+
+
+def resembles_environment(candidate: Any) -> bool:
+    """Whether an object or a class has the methods `reset` and `step`."""
+    return all(callable(getattr(candidate, name, None)) for name in ("reset", "step"))

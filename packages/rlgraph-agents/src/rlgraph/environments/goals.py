@@ -14,7 +14,7 @@ from rlgraph.environments.adapters.gym_env import OpenAIGymEnv
 from rlgraph.environments.adapters.protocol_env import ProtocolEnv
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
-from rlgraph.environments.factory import is_envpool, is_vector_instance, make_environment
+from rlgraph.environments.factory import is_vector, make_environment
 from rlgraph.spaces import Dict, Space
 
 #: The parts of states in the convention of Gymnasium's ``GoalEnv``.
@@ -122,7 +122,7 @@ def goal_functions(spec: Any) -> GoalFunctions:
     Raises:
         SpecError: it has no goals, is a vector environment, or cannot be made.
     """
-    if is_vector_instance(spec) or is_envpool(spec):
+    if is_vector(spec):
         raise SpecError(
             "expected a single environment or its spec, whose compute_reward judges other goals, given a vector "
             "environment: give env= its spec, and num_envs to learn()"

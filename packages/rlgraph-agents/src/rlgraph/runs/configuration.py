@@ -282,7 +282,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
             inner = _default(document, parts[: depth + 1]) if following.isdigit() else {}
         elif isinstance(inner, str):
             is_gym = place == "environment" and following != "type"
-            inner = environment_settings(inner) if is_gym else {"type": inner}
+            inner = (environment_settings(inner) if is_gym else None) or {"type": inner}
         elif not isinstance(inner, dict | list):
             raise SpecError(f"{inner!r} has no {following!r}", path=place)
         node[key] = inner

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
 from rlgraph.core.errors import OtherNames
 from rlgraph.core.execution_spec import DEFAULT_SEED
-from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.experience.specs import Spec
@@ -16,6 +15,9 @@ from rlgraph.runs.document_hints import IN_A_RUN
 
 #: Episodes of an evaluation, whose returns are one line of a file of limited size.
 MAX_EPISODES = 100_000
+
+#: The kinds of vector environments that documents name; see `make_vector_env`.
+Vectorization: TypeAlias = Literal["auto", "sequential", "processes", "native", "envpool"]
 
 
 class WorkerSpec(Spec):

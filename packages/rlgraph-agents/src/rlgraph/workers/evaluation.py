@@ -11,7 +11,7 @@ import numpy as np
 
 from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import SpecError
-from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env
+from rlgraph.environments.factory import is_instance, is_vector, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
@@ -169,8 +169,8 @@ def evaluation_environments(
     if is_vector_instance(env):
         return make_vector_env(env, num_envs, validate_states=validate_states)
     number = 1 if is_instance(env) else EVALUATION_ENVIRONMENTS
-    # EnvPool's tasks have their own limits.
-    spec = env if is_envpool(env) else stepped(env, 1, LONGEST_EPISODE)
+    # Tasks of vector environments, such as EnvPool's, have their own limits.
+    spec = env if is_vector(env) else stepped(env, 1, LONGEST_EPISODE)
     number = min(num_envs or number, episodes)
     # A restart would change what is measured.
     return make_vector_env(spec, number, max_restarts=0, validate_states=validate_states)

@@ -15,7 +15,7 @@ from rlgraph.core import InputError, RLGraphError, SpecError
 from rlgraph.environments import Environment, make_environment
 from rlgraph.environments.environment import StepResult
 from rlgraph.environments.extras import import_extra
-from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance
+from rlgraph.environments.factory import environment_settings, is_instance, is_vector, is_vector_instance
 
 #: Frames per second if the environment has no ``metadata["render_fps"]``.
 FRAMES_PER_SECOND = 30
@@ -145,7 +145,7 @@ class Recorder:
             raise SpecError(f"a film is a .gif or an .mp4, given {self.file.suffix!r}", path=str(self.file))
         if episodes < 1:
             raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
-        if is_vector_instance(spec) or is_envpool(spec):
+        if is_vector(spec):
             given = type(spec).__name__ if is_vector_instance(spec) else repr(spec)
             raise SpecError(
                 f"expected a single environment or its spec, given the vector environment {given}",
@@ -247,13 +247,11 @@ def with_pictures(spec: Any) -> Any:
 
     from rlgraph.core import registry
 
-    known = registry("rlgraph.environments")
-    if isinstance(spec, str):
-        spec = {"type": spec} if spec in known else {"type": "openai_gym", "gym_env": spec}
-    if not isinstance(spec, Mapping) or str(spec.get("type")) not in known:
-        return spec  # an environment, or a mistake that make_environment reports
-    takes_one = "render_mode" in signature(known.load(spec["type"])).parameters
-    return {**spec, "render_mode": "rgb_array"} if takes_one else spec
+    known, settings = registry("rlgraph.environments"), environment_settings(spec)
+    if settings is None or str(settings.get("type")) not in known:
+        return spec  # an environment, one of an adapter, or a mistake that make_environment reports
+    takes_one = "render_mode" in signature(known.load(settings["type"])).parameters
+    return {**settings, "render_mode": "rgb_array"} if takes_one else spec
 
 
 def frames_per_second(environment: Any) -> float:

@@ -1,5 +1,5 @@
-"""The registry of plug-ins: backends, components, agents, environments, executors, engines, collectives,
-launchers of learners, conformance suites.
+"""The registry of plug-ins: backends, components, agents, environments and their adapters, executors, engines,
+collectives, launchers of learners, conformance suites.
 
 A plug-in is an entry point of an installed distribution. Listing reads names only. A plug-in is imported when it is
 first used, and a broken one does not affect others. An entry point that needs an extra of its distribution names it in
@@ -34,6 +34,7 @@ GROUPS = {
     "rlgraph.engines": "engine",
     "rlgraph.executors": "executor",
     "rlgraph.environments": "environment",
+    "rlgraph.environment_adapters": "environment adapter",
     "rlgraph.components": "component",
     "rlgraph.collectives": "collective",
     "rlgraph.launchers": "launcher",

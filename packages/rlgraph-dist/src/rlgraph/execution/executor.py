@@ -12,7 +12,6 @@ from rlgraph.core import SpecError
 from rlgraph.core.specs.connections import check_network
 from rlgraph.core.specs.spec_types import Count, Seconds, Times
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
-from rlgraph.environments.factory import Vectorization
 from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
 from rlgraph.execution.actors import Actors
@@ -29,6 +28,7 @@ from rlgraph.execution.workload import LoggedReports, Workload
 from rlgraph.learning.actor_spec import check_is_fixed
 from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.executors import engine_class
+from rlgraph.runs.run_spec import Vectorization
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker, check_learns_in_environments

@@ -12,7 +12,9 @@ import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.core.specs.imports import check_import, imported
+from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.adapters.gym_translation import cast as cast_leaf
+from rlgraph.environments.adapters.protocol_env import check_one_agent
 from rlgraph.environments.environment import Environment, StepResult
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.extras import import_extra
@@ -110,6 +112,19 @@ class DmEnv(Environment):
                 f"expected an environment of dm_env, given a {type(made).__name__}", path="DmEnv.environment"
             )
         return made
+
+
+class DmEnvAdapter(EnvironmentAdapter):
+    """Environments of dm_env; mappings of `DmEnv` have its registered name."""
+
+    order = 20
+
+    def understands(self, spec: Any) -> bool:
+        return is_dm_env(spec)
+
+    def make(self, spec: Any, path: str) -> Environment:
+        check_one_agent(spec, path)
+        return DmEnv(spec)
 
 
 def is_dm_env(candidate: Any) -> bool:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.core import SpecError
+from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.adapters.gym_batch_env import GymBatchEnv
+from rlgraph.environments.environment import Environment
 from rlgraph.environments.extras import import_extra
+from rlgraph.environments.vector_env import VectorEnv
 
 
 class EnvPoolVectorEnv(GymBatchEnv):
@@ -62,3 +67,33 @@ class EnvPoolVectorEnv(GymBatchEnv):
         envpool = import_extra("envpool", f"the task {self.task_id}", "envpool")
         options = self.options if seed is None else {**self.options, "seed": seed % 2**31}
         return envpool.make_gymnasium(self.task_id, num_envs=self.num_environments, **options)
+
+
+class EnvPoolAdapter(EnvironmentAdapter):
+    """``{"type": "envpool", "task_id": ...}``; with ``vectorization="envpool"`` a task, too."""
+
+    order = 30
+    vectorization = "envpool"
+
+    def understands(self, spec: Any) -> bool:
+        return isinstance(spec, Mapping) and spec.get("type") == "envpool"
+
+    def is_vector(self, spec: Any) -> bool:
+        return True
+
+    def make(self, spec: Any, path: str) -> Environment:
+        raise SpecError(
+            "EnvPool makes several environments at once, and here single ones are needed; give the "
+            "gymnasium id of the game",
+            path=path,
+        )
+
+    def make_vector(self, spec: Any, num_envs: int = 1) -> VectorEnv:
+        if isinstance(spec, str):
+            return EnvPoolVectorEnv(spec, num_envs)
+        if not isinstance(spec, Mapping) or "task_id" not in spec:
+            raise SpecError(
+                f"expected {{'type': 'envpool', 'task_id': ...}} or a task, given {spec!r}", path="envpool"
+            )
+        arguments = {key: value for key, value in spec.items() if key != "type"}
+        return EnvPoolVectorEnv(num_environments=num_envs, **arguments)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.core.errors import SpecError
-from rlgraph.environments.environment import Environment, StepFunction, StepResult
+from rlgraph.environments.adapter import EnvironmentAdapter
+from rlgraph.environments.adapters.old_gym import explain_class
+from rlgraph.environments.environment import Environment, StepFunction, StepResult, resembles_environment
 from rlgraph.spaces import Space
 
 METHODS = ("reset", "step", "terminate")
@@ -83,19 +85,45 @@ class ProtocolEnv(Environment):
         self.environment.terminate()
 
 
+class ProtocolAdapter(EnvironmentAdapter):
+    """Every object with `reset` and `step` that no other adapter takes."""
+
+    order = 40
+
+    def understands(self, spec: Any) -> bool:
+        return not isinstance(spec, type) and resembles_environment(spec)
+
+    def make(self, spec: Any, path: str) -> Environment:
+        check_one_agent(spec, path)
+        if (fault := explain_class(spec)) is not None:
+            raise SpecError(fault, path=path)
+        try:
+            return ProtocolEnv(spec)
+        except SpecError as error:
+            raise SpecError(str(error), path=path) from None
+
+
 def missing_parts(candidate: Any) -> list[str]:
     """The required attributes that `candidate` lacks."""
-    methods = missing_methods(candidate)
-    return [name for name in REQUIRED if name in methods or not hasattr(candidate, name)]
+    return [
+        name
+        for name in REQUIRED
+        if not hasattr(candidate, name) or (name in METHODS and not callable(getattr(candidate, name)))
+    ]
 
 
-def missing_methods(candidate: Any) -> list[str]:
-    """The methods of the protocol that an object or a class lacks."""
-    return [name for name in METHODS if not callable(getattr(candidate, name, None))]
+def check_one_agent(environment: Any, path: str) -> None:
+    """Refuse an environment as PettingZoo defines them, with agents by name and a method for their spaces.
 
-
-def resembles_environment(candidate: Any) -> bool:
-    """Whether an object (not a class) looks like an environment: it has `step` and `reset`."""
-    return not isinstance(candidate, type) and all(
-        callable(getattr(candidate, name, None)) for name in ("reset", "step")
-    )
+    Raises:
+        SpecError: it is one.
+    """
+    each = (environment, getattr(environment, "unwrapped", None))
+    named = any(hasattr(candidate, "possible_agents") for candidate in each)
+    if named or callable(getattr(environment, "observation_space", None)):
+        raise SpecError(
+            f"expected an environment of one agent, given a {type(environment).__name__} of several: if one policy can "
+            'act for all of them, write a vector environment with a row for each, as the page "Custom environments '
+            'and vectors" shows',
+            path=path,
+        )
