@@ -18,6 +18,7 @@ from rlgraph.core.errors import Fault, offer
 from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
+from rlgraph.core.specs.specifiable import plain_copy
 from rlgraph.environments.factory import environment_settings, environment_spaces
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.specs import parse_spec
@@ -78,7 +79,11 @@ def check(document: Mapping[str, Any]) -> RunSpec:
         SpecError: faults of the run, its environment and its agent: path, expected and given values, nearest name. For
             an agent or environment, all faults of the first faulty mapping.
     """
-    document = read_document(document)
+    return _checked(read_document(document))
+
+
+def _checked(document: Mapping[str, Any]) -> RunSpec:
+    """The run of a document that was read."""
     faults: list[Fault | str] = []
     run = _collect(faults, lambda: parse_spec(RunSpec, document, ""))
     spaces = _spaces(document.get("environment"), faults)
@@ -148,9 +153,14 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpecError: see `check`.
     """
-    document = _in_new_form(_with_threads(read_document(document)))
+    return _resolved(read_document(document))
+
+
+def _resolved(document: dict[str, Any]) -> dict[str, Any]:
+    """`resolve` of a document that was read."""
+    document = _in_new_form(_with_threads(document))
     with recording() as records:
-        resolved = check(document).model_dump()
+        resolved = _checked(document).model_dump()
     if resolved["backend"] is None:
         with suppress(SpecError):  # several are installed without a default
             resolved["backend"] = default_backend()
@@ -291,7 +301,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
 
 def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
     """The value at a place of the document with all defaults."""
-    node: Any = resolve(document)
+    node: Any = _resolved(plain_copy(dict(document)))
     for part in parts:
         node = node[int(part)] if isinstance(node, list) else node.get(part, {})
     return node

@@ -33,7 +33,7 @@ from rlgraph.workers.offline import train_on_memory
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.short_repr import short_repr
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
-from rlgraph.workers.worker import check_learns_in_environments
+from rlgraph.workers.worker import Worker, check_learns_in_environments
 
 #: Offset from the seeds of evaluations during training.
 FINAL_EVALUATION_SEED = 777_000_777
@@ -239,7 +239,7 @@ class Run:
                 spec.environment,
                 **{name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()},
                 **self._options,
-                store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
+                store_checkpoint=self._store_checkpoint,
             )
         self.worker.folder, self.worker.keeps_memory = folder, spec.checkpoints.memory
         if spec.data.file is not None and not agent.learner.keeps_memory:
@@ -269,6 +269,10 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self.worker.terminate()
+
+    def _store_checkpoint(self, worker: Worker) -> Path:
+        """Checkpoints go into the folder, which is opened when training begins."""
+        return self.folder.store_checkpoint(worker)
 
     @property
     def is_of_another_learner(self) -> bool:
