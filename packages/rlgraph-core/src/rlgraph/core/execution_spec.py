@@ -192,17 +192,24 @@ class ExecutionSpec:
         """How many learners there are, where nothing else has started them."""
         return self.learners or max(len(self.devices), 1)
 
-    def of_learner(self, number: int) -> ExecutionSpec:
+    def of_learner(self, number: int | None) -> ExecutionSpec:
         """That of one learner, on its device.
 
         Args:
-            number: of the learner, among those of this machine.
+            number: of the learner, among those of this machine; None: it is alone.
 
         Raises:
-            SpecError: it has no device.
+            SpecError: it has no device, or is alone and has several.
         """
         if not self.devices:
             return self
+        if number is None and len(self.devices) > 1:
+            raise SpecError(
+                f"{len(self.devices)} devices are of as many learners, and an executor is one: make an agent, or give "
+                "each executor its place in a group, collective=",
+                path="execution_spec.devices",
+            )
+        number = number or 0
         if number >= len(self.devices):
             raise SpecError(
                 f"expected a device for each learner of this machine, given {len(self.devices)}: there is none for "

@@ -87,7 +87,9 @@ class GraphExecutor:
         api_methods: Collection[str] | None = None,
         collective: Collective | None = None,
     ):
-        self.execution = _of_learner(ExecutionSpec.from_spec(execution_spec), collective)
+        self.execution = ExecutionSpec.from_spec(execution_spec).of_learner(
+            None if collective is None else collective.local_rank
+        )
         name = backend or self.backend_name or default_backend()
         self.backend: Backend = create_backend(name, self.execution)
         if self.backend_name not in (None, self.backend.name):
@@ -426,21 +428,6 @@ class GraphExecutor:
         if scope not in graph.components:
             raise InputError(f"there is no component {scope!r}. {nearest(scope, graph.components)}")
         return f"{scope}/"
-
-
-def _of_learner(execution: ExecutionSpec, collective: Collective | None) -> ExecutionSpec:
-    """What a learner executes by.
-
-    Raises:
-        SpecError: it has several devices, or none.
-    """
-    if collective is None and len(execution.devices) > 1:
-        raise SpecError(
-            f"{len(execution.devices)} devices are of as many learners, and an executor is one: make an agent, or give "
-            "each executor its place in a group, collective=",
-            path="execution_spec.devices",
-        )
-    return execution.of_learner(0 if collective is None else collective.local_rank)
 
 
 def executor_class(backend: str | None = None) -> type[GraphExecutor]:

@@ -14,20 +14,19 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import wait
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.environments.environment import Environment, environment_seed
-from rlgraph.environments.errors import EnvironmentFault, last_line
-from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, slice_rows
 from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.vector import environment_process as commands
-from rlgraph.environments.vector.environment_process import Answer, Share, serve
+from rlgraph.environments.vector.environment_process import Answer, Share
+from rlgraph.environments.vector.process_handle import ProcessHandle
 from rlgraph.environments.vector.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.vector.sequential_vector_env import release
 from rlgraph.environments.vector.shared_rows import SharedRows
@@ -109,7 +108,7 @@ class ProcessVectorEnv(VectorEnv):
         self.final_states: Rows = self._shared.buffers[0].states
         self._sent = self._running = False
         bounds = np.linspace(0, num_environments, processes + 1).astype(int).tolist()
-        self._processes = [_Process(slice(a, b)) for a, b in pairwise(bounds)]
+        self._processes = [ProcessHandle(slice(a, b)) for a, b in pairwise(bounds)]
         try:
             for process in self._processes:
                 self._start(process, 1)  # the first set that a reset writes
@@ -261,7 +260,7 @@ class ProcessVectorEnv(VectorEnv):
                 copy_rows(slice_rows(front.final_states, rows), slice_rows(front.states, rows))
         return front.final_states
 
-    def _start(self, process: _Process, turn: int) -> None:
+    def _start(self, process: ProcessHandle, turn: int) -> None:
         share = Share(
             self._spec,
             process.rows,
@@ -302,7 +301,7 @@ class ProcessVectorEnv(VectorEnv):
                 self._take(process, answer)
         return answers
 
-    def _take(self, process: _Process, answer: Answer) -> None:
+    def _take(self, process: ProcessHandle, answer: Answer) -> None:
         for message in answer.warnings:
             self._restarts.tell(message)
         if answer.error:
@@ -310,7 +309,7 @@ class ProcessVectorEnv(VectorEnv):
         if answer.counts:
             self._restarts.counts[process.rows] = answer.counts
 
-    def _replace(self, process: _Process, cause: str | None) -> Answer:
+    def _replace(self, process: ProcessHandle, cause: str | None) -> Answer:
         """Replaces a process that crashed or hangs by a new one, and resets its environments.
 
         Raises:
@@ -345,7 +344,7 @@ class ProcessVectorEnv(VectorEnv):
                     front.terminated[:] = front.truncated[:] = False
                     return Answer(dropped=list(range(len(indices))))
 
-    def _begin_again(self, process: _Process) -> str | None:
+    def _begin_again(self, process: ProcessHandle) -> str | None:
         """Resets the environments of a new process; returns the reason if that failed."""
         if not process.connection.poll(START_TIMEOUT):
             return f"not started within {START_TIMEOUT:g} s"
@@ -360,91 +359,6 @@ class ProcessVectorEnv(VectorEnv):
         if (answer := process.receive()) is not None:
             self._take(process, answer)
         return None
-
-
-class _Process:
-    """One process and the pipe to it.
-
-    Attributes:
-        rows: its environments.
-        waiting: whether an answer is due.
-        came_up: whether it has ever answered.
-        torn: whether an answer may have been read in part.
-    """
-
-    def __init__(self, rows: slice) -> None:
-        self.rows = rows
-        self.waiting = False
-        self.came_up = False
-        self.torn = False
-        self.connection: Connection
-        self._process: BaseProcess | None = None
-
-    @property
-    def id(self) -> int:
-        assert self._process is not None and self._process.pid is not None
-        return self._process.pid
-
-    def start(self, context: Any, share: Share, shared: SharedRows) -> None:
-        self.connection, theirs = context.Pipe()
-        name = f"rlgraph environments {share.rows.start}-{share.rows.stop - 1}"
-        process = context.Process(target=serve, args=(theirs, share, shared), name=name, daemon=True)
-        process.start()
-        theirs.close()  # so that the end of the process closes the pipe
-        self._process, self.waiting, self.torn = process, True, False
-
-    def send(self, command: bytes) -> None:
-        """Sends a command; `receive` detects that the process has ended."""
-        if self._process is not None:
-            with suppress(OSError):
-                self.connection.send_bytes(command)
-            self.waiting = True
-
-    def receive(self) -> Answer | None:
-        """Waits for the answer.
-
-        Raises:
-            EOFError, OSError: the process has ended.
-        """
-        content = self.connection.recv_bytes()
-        self.waiting, self.came_up = False, True
-        if content == commands.NOTHING_TO_REPORT:
-            return None
-        try:
-            answer: Answer = pickle.loads(content)
-        except BaseException as error:  # an info whose class does not load here
-            raise_interruption(error)
-            first, last = self.rows.start, self.rows.stop - 1
-            return Answer(error=f"environments {first} to {last}: an info cannot be read: {last_line(error)}")
-        return answer
-
-    def end(self, deadline: float) -> None:
-        """Waits until `deadline` for the process to end, then kills it."""
-        if self._process is not None:
-            self._process.join(max(0.0, deadline - time.monotonic()))
-            self.kill()
-
-    def kill(self) -> str:
-        """Kills the process; returns how it ended."""
-        if self._process is None:
-            return "not running"
-        process, self._process = self._process, None
-        process.join(0.1)
-        running = process.exitcode is None
-        if running:
-            process.kill()
-            process.join()
-        code = process.exitcode or 0
-        process.close()
-        self.connection.close()
-        self.waiting = False
-        if running:
-            return "its process was ended"
-        return (
-            f"its process was killed by signal {-code}"
-            if code < 0
-            else f"its process ended with exit code {code}"
-        )
 
 
 def _number_of_processes(processes: int | None, num_environments: int) -> int:
