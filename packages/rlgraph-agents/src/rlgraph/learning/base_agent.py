@@ -295,10 +295,8 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         """What steps a vector environment with this agent, for workers."""
         if self._sampler_state is None:
             self.flush_buffers()  # the episodes of the sampler before it end here
-        self._sampler, self._sampler_state = (
-            Sampler(self.actor, environments, self.cut, self._sampler_state),
-            None,
-        )
+        state, self._sampler_state = self._sampler_state, None
+        self._sampler = Sampler(self.actor, environments, self.cut, state)
         return self._sampler
 
     def cut(self, slots: Any) -> None:
