@@ -50,7 +50,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    from rlgraph.execution.executor import make_engine
+    from rlgraph.execution.executors.executor import make_engine
 
     draws, report = random.Random(options.seed), Report()
     faults = ["kill"] * options.kills + ["stop"] * options.stops

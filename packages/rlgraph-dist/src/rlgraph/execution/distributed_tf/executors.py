@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.core import SpecError
-from rlgraph.execution import apex, impala, sync_batch
 from rlgraph.execution.distributed_tf.cluster import WORKER_JOBS, Cluster
 from rlgraph.execution.distributed_tf.worker import serve
-from rlgraph.execution.executor import Executor
+from rlgraph.execution.executors import apex, impala, sync_batch
+from rlgraph.execution.executors.executor import Executor
 from rlgraph.execution.option_checks import given_once
 from rlgraph.workers.run_schedule import RunSchedule
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.core import SpecError
-from rlgraph.execution import apex, impala, sync_batch
-from rlgraph.execution.executor import Executor
+from rlgraph.execution.executors import apex, impala, sync_batch
+from rlgraph.execution.executors.executor import Executor
 from rlgraph.execution.option_checks import given_once
 from rlgraph.execution.ray.ray_spec import options_of
 

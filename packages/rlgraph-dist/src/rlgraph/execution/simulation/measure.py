@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import registry
-from rlgraph.execution.apex import ApexExecutor
 from rlgraph.execution.engine import ActorDied, Engine
-from rlgraph.execution.executor import Executor, make_engine
+from rlgraph.execution.executors.apex import ApexExecutor
+from rlgraph.execution.executors.executor import Executor, make_engine
 from rlgraph.execution.host import packed
 from rlgraph.execution.replay_shard import BatchFormat
 from rlgraph.execution.sampling import RemoteSampler, Sample, SamplerSpec

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError, registry
-from rlgraph.execution.apex import ApexExecutor
-from rlgraph.execution.executor import Executor
+from rlgraph.execution.executors.apex import ApexExecutor
+from rlgraph.execution.executors.executor import Executor
 from rlgraph.execution.replay_shard import Batch, BatchFormat
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.simulation.clock import VirtualClock

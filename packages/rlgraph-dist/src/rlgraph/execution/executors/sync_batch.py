@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlgraph.execution.executor import Executor
+from rlgraph.execution.executors.executor import Executor
 from rlgraph.execution.sampling import Sample
 from rlgraph.workers.run_schedule import RunSchedule
 

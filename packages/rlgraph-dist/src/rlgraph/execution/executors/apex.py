@@ -11,7 +11,7 @@ from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
 from rlgraph.execution.actors import TooManyRestarts
 from rlgraph.execution.engine import ActorFailed, Demand
-from rlgraph.execution.executor import Executor
+from rlgraph.execution.executors.executor import Executor
 from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
 from rlgraph.execution.sampling import Sample
 from rlgraph.execution.shards import Shards

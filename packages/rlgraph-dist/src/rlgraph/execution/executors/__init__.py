@@ -1,0 +1,1 @@
+"""Executors: how actors, learner and memories work together, one file for each way."""
