@@ -11,7 +11,7 @@ pytest.importorskip("tensorflow")
 
 from rlgraph.core import SpecError
 from rlgraph.execution import ActorDied, ActorFailed, ActorMisconfigured, SyncBatchExecutor
-from rlgraph.execution.distributed_tf import ImpalaExecutor, board, places, serve, worker
+from rlgraph.execution.distributed_tf import ImpalaExecutor, serve, server_queues, worker, worker_addresses
 from rlgraph.execution.distributed_tf.cluster import answers, free_address, listen
 from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
 from rlgraph.execution.engine import Demand
@@ -110,8 +110,8 @@ def test_errors_come_with_their_traceback(engine, echo, monkeypatch):
     assert caught.value.log.startswith("Traceback")
     with pytest.raises(ActorMisconfigured, match="actor 0: SpecError: here: wrong"):
         answer(engine, engine.call(actor, "refuse"))
-    monkeypatch.setattr(board, "VERSION", "1.15.0")
-    expected = rf"expected TensorFlow {board.tf.__version__}, .* given 1.15.0 .*: pip install tensorflow==2"
+    monkeypatch.setattr(server_queues, "VERSION", "1.15.0")
+    expected = rf"expected TensorFlow {server_queues.tf.__version__}, .* given 1.15.0 .*: pip install tensorflow==2"
     with pytest.raises(ActorMisconfigured, match=expected):
         answer(engine, engine.call(actor, "echo"))
 
@@ -149,7 +149,7 @@ def test_a_worker_waits_longer_than_an_operation(cluster, echo, monkeypatch):
 
 def test_a_worker_that_is_gone_is_named(cluster, monkeypatch):
     """Its address says so: nothing listens there any more."""
-    monkeypatch.setattr(places, "_INTERVAL", 0.05)
+    monkeypatch.setattr(worker_addresses, "_INTERVAL", 0.05)
     engine = DistributedTFEngine(cluster=cluster, allow_network=True)
     with listen(cluster["actor"][0], "test"):
         call = engine.call(engine.start(b"", "actor 0"), "echo")

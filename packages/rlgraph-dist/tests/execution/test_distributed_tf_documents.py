@@ -87,7 +87,7 @@ def test_tensorflow_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow", None)
     import rlgraph.execution.distributed_tf as package
 
-    monkeypatch.delattr(package, "board", raising=False)
+    monkeypatch.delattr(package, "server_queues", raising=False)
     with pytest.raises(
         PluginError, match=r"'distributed_tf' needs TensorFlow .*: pip install 'rlgraph-dist\[tf\]'"
     ):

@@ -21,7 +21,7 @@ from rlgraph.core.specs.connections import check_connections, check_network
 from rlgraph.core.specs.spec_types import Seconds
 from rlgraph.execution import engine as faults
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, free_address
-from rlgraph.execution.distributed_tf.imports import import_board
+from rlgraph.execution.distributed_tf.imports import import_server_queues
 from rlgraph.execution.distributed_tf.worker import FAULT
 from rlgraph.execution.distributed_tf.worker_addresses import LocalProcess, Place, Task
 from rlgraph.execution.engine import ActorDied, ActorFault, Bytes, Demand, Engine
@@ -63,7 +63,7 @@ class DistributedTFEngine(Engine):
     needs_network = True
 
     def __init__(self, *, cluster: Any = None, connect_timeout: Seconds = 60.0, allow_network: bool = False):
-        board = import_board()
+        board = import_server_queues()
         check_network("engine.allow_network", is_allowed=allow_network)
         self._cluster = None if cluster is None else Cluster.from_spec(cluster, "engine.cluster")
         # What is used now: a file may have changed since it was checked.
@@ -98,7 +98,7 @@ class DistributedTFEngine(Engine):
 
     def _read(self) -> None:
         """Take answers from the queue as they come; the last thing that is put is the error that ended it."""
-        closed = import_board().Closed
+        closed = import_server_queues().Closed
         while True:
             try:
                 self._answers.put(self._board.take())
@@ -131,7 +131,7 @@ class DistributedTFEngine(Engine):
     def start(self, make: bytes, name: str, is_light: bool = False) -> _Actor:
         place, number = self._take_place(), next(self._numbers)
         ask, close = self._board.requests(number)
-        header = {"key": self._key, "number": number, "name": name, "tensorflow": import_board().VERSION}
+        header = {"key": self._key, "number": number, "name": name, "tensorflow": import_server_queues().VERSION}
         self._board.give(place.number, pack_message(header, {"make": np.frombuffer(make, np.uint8)}))
         actor = self._actors[number] = _Actor(number, name, place, ask, close)
         return actor

@@ -18,7 +18,7 @@ import numpy as np
 
 from rlgraph.core import RLGraphError, SpecError
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, listen
-from rlgraph.execution.distributed_tf.imports import import_board
+from rlgraph.execution.distributed_tf.imports import import_server_queues
 from rlgraph.execution.engine import failure
 from rlgraph.execution.host import Host
 from rlgraph.experience.messages import unpack_message
@@ -59,7 +59,7 @@ def work(learner: str, number: int, connect_timeout: float) -> bool:
     Raises:
         RLGraphError: it did not come in time.
     """
-    board = import_board()
+    board = import_server_queues()
     _await(learner, number, connect_timeout)
     session = None
     try:
@@ -85,7 +85,7 @@ def header_of(ticket: bytes) -> dict[str, Any]:
 
 def _be(session: Any, ticket: bytes, learner: str) -> None:
     """Be the object of a ticket, until it is given up."""
-    board = import_board()
+    board = import_server_queues()
     header, arrays = unpack_message(ticket)
     request, exchange = session.exchange(header["key"], header["number"])
     host, name = Host(arrays["make"].tobytes()), str(header["name"])
@@ -124,7 +124,7 @@ def _answer(
 
 
 def _check_version(expected: str) -> None:
-    if (given := import_board().VERSION) != expected:
+    if (given := import_server_queues().VERSION) != expected:
         raise SpecError(
             f"expected TensorFlow {expected}, which the learner has, given {given} in this process: pip install "
             f"tensorflow=={expected} on every machine"
@@ -133,7 +133,7 @@ def _check_version(expected: str) -> None:
 
 def _patiently(operation: Callable[[], Any], learner: str) -> Any:
     """What `operation` returns, however long it takes, while the learner is there."""
-    board = import_board()
+    board = import_server_queues()
     while True:
         try:
             return operation()
@@ -143,7 +143,7 @@ def _patiently(operation: Callable[[], Any], learner: str) -> Any:
 
 def _session(learner: str) -> Any:
     """A session on the learner's server. TensorFlow sets no limit to its start, so that a thread waits for it."""
-    board = import_board()
+    board = import_server_queues()
     made: Future[Any] = Future()
 
     def make() -> None:
@@ -160,7 +160,7 @@ def _session(learner: str) -> Any:
 
 def _check_is_there(learner: str) -> None:
     if not answers(learner, PATIENCE):
-        raise import_board().Gone[0](None, None, f"nothing answers at {learner}")
+        raise import_server_queues().Gone[0](None, None, f"nothing answers at {learner}")
 
 
 def _await(learner: str, number: int, timeout: float) -> None:
