@@ -19,13 +19,20 @@ class Doubled(A2C):
     """A2C by another name."""
 
 
+@pytest.fixture
+def doubled():
+    known = registry("rlgraph.agents")
+    known.register("doubled", f"{__name__}:Doubled")
+    yield
+    del known._plugins["doubled"]
+
+
 def test_an_algorithm_of_ours_has_the_class_that_is_written():
     assert Agent.of(PPO) is Agent.of("ppo") is BaseAgent.of(PPO) is PPOAgent.of(PPO) is PPOAgent
     assert Agent.of(DQN) is DQNAgent and Agent.of("apex") is ApexAgent
 
 
-def test_a_plug_in_registers_an_algorithm_and_nothing_else():
-    registry("rlgraph.agents").register("doubled", f"{__name__}:Doubled")
+def test_a_plug_in_registers_an_algorithm_and_nothing_else(doubled):
     agent = Agent.from_spec({"type": "doubled", "rollout_length": 4}, env=ENV, backend="numpy", seed=1)
     kind = type(agent)
     assert kind is Agent.of(Doubled) and issubclass(kind, Agent)

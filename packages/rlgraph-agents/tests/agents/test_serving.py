@@ -148,17 +148,17 @@ def test_weights_do_not_change_within_a_call(monkeypatch, several):
     agent.set_weights({name: value * 0.5 for name, value in agent.get_weights().items()})
     agent.learner.version = 7
     setting = threading.Thread(target=handle.set_weights, args=(agent.learner.weights_message(),))
-    see = Actor.see
+    preprocess = Actor.preprocess
 
-    def see_and_set(self, states, slots=None):
-        seen = see(self, states, slots)
+    def preprocess_and_set(self, states, slots=None):
+        seen = preprocess(self, states, slots)
         setting.start()
         setting.join(0.05)
         assert handle.version == 0
         return seen
 
     with monkeypatch.context() as patched:
-        patched.setattr(Actor, "see", see_and_set)
+        patched.setattr(Actor, "preprocess", preprocess_and_set)
         np.testing.assert_array_equal(act(), before)
     setting.join()
     assert handle.version == 7

@@ -110,7 +110,7 @@ AGENTS = {kind.agent: kind.own for kind in OnOneBackend.__subclasses__()}
 def test_all_agents_are_here():
     """Those of this package; a plug-in has its own tests."""
     found = registry("rlgraph.agents")
-    own = {name for name in found.names() if found.load(name).__module__.startswith("rlgraph.agents.")}
+    own = {name for name in found.names() if found.load(name).__module__.startswith("rlgraph.algorithms.")}
     assert own - {"random"} == AGENTS.keys()
 
 

@@ -341,7 +341,7 @@ class CountsEvaluatedStates(A2CAgent):
 class ForgetsRewards(A2CAgent):
     def new_actor(self, *args, **kwargs):
         actor = super().new_actor(*args, **kwargs)
-        actor.rewarded = lambda rewards, slots=None: None
+        actor.record_rewards = lambda rewards, slots=None: None
         return actor
 
 
