@@ -111,7 +111,9 @@ def test_errors_come_with_their_traceback(engine, echo, monkeypatch):
     with pytest.raises(ActorMisconfigured, match="actor 0: SpecError: here: wrong"):
         answer(engine, engine.call(actor, "refuse"))
     monkeypatch.setattr(server_queues, "VERSION", "1.15.0")
-    expected = rf"expected TensorFlow {server_queues.tf.__version__}, .* given 1.15.0 .*: pip install tensorflow==2"
+    expected = (
+        rf"expected TensorFlow {server_queues.tf.__version__}, .* given 1.15.0 .*: pip install tensorflow==2"
+    )
     with pytest.raises(ActorMisconfigured, match=expected):
         answer(engine, engine.call(actor, "echo"))
 

@@ -131,7 +131,12 @@ class DistributedTFEngine(Engine):
     def start(self, make: bytes, name: str, is_light: bool = False) -> _Actor:
         place, number = self._take_place(), next(self._numbers)
         ask, close = self._board.requests(number)
-        header = {"key": self._key, "number": number, "name": name, "tensorflow": import_server_queues().VERSION}
+        header = {
+            "key": self._key,
+            "number": number,
+            "name": name,
+            "tensorflow": import_server_queues().VERSION,
+        }
         self._board.give(place.number, pack_message(header, {"make": np.frombuffer(make, np.uint8)}))
         actor = self._actors[number] = _Actor(number, name, place, ask, close)
         return actor
