@@ -11,6 +11,7 @@ from rlgraph.algorithms.ppo import PPO
 from rlgraph.core import SpecError, registry
 from rlgraph.learning.agent_spec import stored_spec
 from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.spaces import FloatBox
 
 ENV = {"type": "deterministic", "steps_to_terminal": 4}
 
@@ -68,3 +69,14 @@ def test_an_algorithm_of_another_kind_of_agent_is_refused():
     with pytest.raises(SpecError, match="type"):
         DQNAgent.from_spec("ppo", env=ENV)
     assert A2CAgent.of(A2C) is A2CAgent
+
+
+def test_behaviour_outputs_may_have_their_name_of_version_0_2():
+    class Older(A2C):
+        remembers = {"log_likelihood": FloatBox()}  # noqa: RUF012 - as it was written
+
+    class Derived(Older):
+        pass
+
+    assert Older.behaviour_outputs == Derived.behaviour_outputs == Older.remembers
+    assert A2C.behaviour_outputs == {}

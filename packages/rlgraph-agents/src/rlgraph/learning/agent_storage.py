@@ -30,7 +30,7 @@ AGENT = "agent"
 
 
 class AgentStorage:
-    """What of an agent is kept outside its process; `BaseAgent` makes its attributes.
+    """Stores, loads and exports an agent. `BaseAgent` sets the attributes that are used here.
 
     Attributes:
         greedy_method: the API method that `export_graph` writes by default.
