@@ -24,7 +24,6 @@ class ModuleComponent(NativeModule):
     Args:
         module: the layer or model. Its values are never changed; copies of the component start from them too.
         output_space: Space of its output; default: found by calling it on symbols.
-        scope: name among its siblings.
         kwargs: as of `Component`.
 
     Raises:

@@ -35,7 +35,6 @@ class ModuleComponent(NativeModule):
     Args:
         module: the module. It is never changed; copies of the component start from its values too.
         output_space: Space of its output; default: found by running it on the meta device.
-        scope: name among its siblings.
         kwargs: as of `Component`.
 
     Raises:

@@ -28,7 +28,6 @@ class ActionAdapter(Component):
         biases_spec: initializer of its biases; False for none.
         activation: activation of the layer, None for none.
         pre_network_spec: a network between the features and the layer.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the adapter does not accept such actions.

@@ -17,7 +17,6 @@ class JointActionAdapter(Component):
 
     Args:
         adapters: nested dicts and tuples of action adapters, whose scopes differ (`choose_adapter` makes them).
-        scope: name among its siblings.
     """
 
     def __init__(self, adapters: Any, scope: str = "action-adapter", **kwargs: Any):

@@ -20,7 +20,6 @@ class ActionScaling(Component):
 
     Args:
         action_space: of one action; default: that of the build, without which no action changes.
-        scope: name among its siblings.
     """
 
     def __init__(self, action_space: Space | None = None, scope: str = "action-scaling", **kwargs: Any):

@@ -22,7 +22,6 @@ class BatchApply(TimeFolding):
     Args:
         sub_component: the component, or its spec.
         api_method_name: which API method; it takes one argument.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the component has no such API method, or is recurrent.

@@ -17,7 +17,6 @@ class BatchSplitter(Component):
     Args:
         num_shards: number of shards.
         shard_size: rows of each.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a number below 1.

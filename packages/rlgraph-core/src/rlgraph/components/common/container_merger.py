@@ -17,7 +17,6 @@ class ContainerMerger(Component):
         input_names_or_num_items: the keys of the Dict, in the order of the arguments of `merge`; or one number, of the
             items of the Tuple.
         merge_tuples_into_one: the items of arguments of `merge` that are tuples, and other arguments, make one Tuple.
-        scope: name among its siblings.
 
     Raises:
         SpecError: neither names nor one number >= 1, an invalid or duplicate name, or names together with

@@ -25,7 +25,6 @@ class EntropyTemperature(Component):
 
     Args:
         initial_alpha: the temperature to start with, above 0.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a temperature that is not above 0.

@@ -76,7 +76,6 @@ class NativeModule(Component):
     Args:
         module: the module. It is never changed; copies of the component start from its values as well.
         output_space: Space of its output; default: found by a trial call on shapes alone.
-        scope: name among its siblings.
 
     Attributes:
         tensors: the variables by the names of the module's parameters and buffers.

@@ -21,7 +21,6 @@ class Normalizer(Component):
         parts: paths of the parts of a container that are normalized, all floats; None: all floats.
         limit: the largest size of a result, above 0.
         has_mean: False: there is no mean, only a scale.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `limit` is not above 0.

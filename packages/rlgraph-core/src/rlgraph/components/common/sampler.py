@@ -19,7 +19,6 @@ class Sampler(Component):
     Args:
         sample_size: number of rows.
         sampling_strategy: ``"uniform"``.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, or an unknown strategy.

@@ -14,7 +14,6 @@ class Slice(Component):
 
     Args:
         squeeze: drop the axis of a single row; the indices or the batch size must determine that it is one.
-        scope: name among its siblings.
     """
 
     def __init__(self, squeeze: bool = False, scope: str = "slice", **kwargs: Any):

@@ -11,11 +11,7 @@ SMALLEST = 1e-6
 
 
 class Softmax(Component):
-    """``exp(x) / sum(exp(x))`` over the last axis, and its logarithm (Bridle, 1990).
-
-    Args:
-        scope: name among its siblings.
-    """
+    """``exp(x) / sum(exp(x))`` over the last axis, and its logarithm (Bridle, 1990)."""
 
     def __init__(self, scope: str = "softmax", **kwargs: Any):
         super().__init__(scope=scope, **kwargs)

@@ -17,7 +17,6 @@ class Synchronizer(Component):
 
     Args:
         tau: weight of the source, in (0, 1].
-        scope: name among its siblings.
 
     Raises:
         SpecError: `tau` is outside (0, 1].

@@ -18,9 +18,6 @@ class Bernoulli(Distribution):
 
     A logit is ``log(p / (1 - p))`` of the probability p of true. `sample_deterministic` is true if p is above 1/2.
 
-    Args:
-        scope: name among its siblings.
-
     Raises:
         SpaceError: the parameters are not floats.
     """

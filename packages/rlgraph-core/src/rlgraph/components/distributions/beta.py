@@ -30,7 +30,6 @@ class Beta(BoundedDistribution):
         low, high: bounds of the values: a number, or one for each element of an action.
         reparameterize: samples are differentiable by the parameters (Figurnov et al., 2018,
             https://arxiv.org/abs/1805.08498), which takes a quadrature for each element.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a bound is infinite, `low` is not below `high`, or their shapes differ.

@@ -19,7 +19,6 @@ class BoundedDistribution(DistributionWithConstants):
 
     Args:
         low, high: a number, or one for each element of an action.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a bound is infinite, `low` is not below `high`, or their shapes differ.

@@ -29,7 +29,6 @@ class Categorical(Distribution):
     Args:
         dtype: dtype of the samples.
         low: the value of the first category; one number for all elements, or one for each.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `dtype` is not an integer type, or `low` is not an integer.

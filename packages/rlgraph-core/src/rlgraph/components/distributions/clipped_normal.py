@@ -21,7 +21,6 @@ class ClippedNormal(TransformedNormal, BoundedDistribution):
 
     Args:
         low, high: bounds of the values: a number, or one for each element of an action.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a bound is infinite, `low` is not below `high`, or their shapes differ.

@@ -19,7 +19,6 @@ class DistributionWithConstants(Distribution):
     Args:
         constants: arrays of one shape: that of an action, or []. They become attributes: numbers if equal
             for all elements, else tensors in variables.
-        scope: name among its siblings.
 
     Raises:
         SpaceError: the shape of the constants is not that of the parameters.

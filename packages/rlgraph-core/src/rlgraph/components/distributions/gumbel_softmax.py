@@ -20,7 +20,6 @@ class GumbelSoftmax(Distribution):
 
     Args:
         temperature: above 0; the smaller, the nearer to one-hot.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the temperature is not above 0.

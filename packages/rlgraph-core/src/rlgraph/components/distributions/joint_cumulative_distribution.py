@@ -23,7 +23,6 @@ class JointCumulativeDistribution(Distribution):
     Args:
         distribution_specs: nested dicts and tuples of distributions or their specs; a mapping with ``type`` is a spec.
         per_part: return log-probabilities, entropies and divergences as a container, without adding them.
-        scope: name among its siblings.
 
     Raises:
         SpecError: no distribution, or an invalid spec (named by its path).

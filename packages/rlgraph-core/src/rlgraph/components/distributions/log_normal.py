@@ -36,7 +36,6 @@ class LogNormal(TransformedNormal, DistributionWithConstants):
     Args:
         low, high: the bound: a number, or one for each element of an action. None or an infinite number means no
             bound; each element has exactly one, lower or upper. Without any, `low` is 0.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an element has both bounds or none, or their shapes differ.

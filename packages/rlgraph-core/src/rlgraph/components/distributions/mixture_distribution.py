@@ -23,7 +23,6 @@ class MixtureDistribution(Distribution):
 
     Args:
         sub_distributions: distributions or their specs.
-        scope: name among its siblings.
 
     Raises:
         SpecError: no distribution.

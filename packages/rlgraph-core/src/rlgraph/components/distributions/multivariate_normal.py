@@ -27,7 +27,6 @@ class MultivariateNormal(Distribution):
         parameterize_via_diagonal: the spread is the standard deviation, and the elements are independent.
         parameterize_via_covariance: the spread is the covariance; its Cholesky factor is computed in D steps. Without
             either the spread is the Cholesky factor.
-        scope: name among its siblings.
 
     Raises:
         SpecError: both are set.

@@ -15,9 +15,6 @@ class Normal(Distribution):
     Samples are ``mean + stddev * noise``, and differentiable by both (Kingma and Welling, 2014,
     https://arxiv.org/abs/1312.6114, section 2.4).
 
-    Args:
-        scope: name among its siblings.
-
     Raises:
         SpaceError: the parameters are not a Tuple of two floats of one shape.
     """

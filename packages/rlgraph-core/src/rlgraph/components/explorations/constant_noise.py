@@ -15,7 +15,6 @@ class ConstantNoise(ActionNoise):
     Args:
         action_space: the Space of one action; it has floats.
         value: the offset added to every float, over training (see `Schedule.from_spec`).
-        scope: name among its siblings.
 
     Raises:
         SpecError: the action has no floats, or the schedule is invalid.

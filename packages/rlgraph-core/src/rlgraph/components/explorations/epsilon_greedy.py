@@ -33,7 +33,6 @@ class EpsilonGreedy(Exploration):
         each_part: draw each part of a container action independently with probability epsilon, as in RLgraph 0.5: a
             random part then mostly meets greedy values of the other parts, which helps Q-learning with separate
             action values per part.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an action is not categorical, or the schedule is invalid or leaves [0, 1].

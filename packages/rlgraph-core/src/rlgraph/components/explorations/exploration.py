@@ -30,7 +30,6 @@ class Exploration(Component):
     Args:
         action_space: the Space of one action.
         amount: the amount of exploration, as a schedule over training.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `action_space` is not a Space.

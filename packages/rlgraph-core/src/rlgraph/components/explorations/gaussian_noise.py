@@ -25,7 +25,6 @@ class GaussianNoise(ActionNoise):
         mean: mean of the noise, in units of the actions.
         stddev: its standard deviation, over training (see `Schedule.from_spec`).
         relative: mean and standard deviation are in halves of the range of each element; all floats have both bounds.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the action has no floats, or with `relative` some without both bounds; the schedule is invalid, or a

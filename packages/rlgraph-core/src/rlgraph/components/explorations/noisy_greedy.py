@@ -34,7 +34,6 @@ class NoisyGreedy(Exploration):
         action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
         noise_spec: ``{"type": "gaussian" | "gumbel", "scale": ...}``; the scale in units of the action values, over
             training (see `Schedule.from_spec`), default 1.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an action is not categorical, the noise, key or schedule is unknown, or a scale is below 0.

@@ -36,7 +36,6 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
         sigma: scale of the random steps, over training (see `Schedule.from_spec`).
         mu: mean of the noise, in units of the actions.
         dt: duration of a step.
-        scope: name among its siblings.
 
     Attributes:
         states_key: the key of its internal states: its scope as an identifier.

@@ -15,7 +15,6 @@ class Clipping(Component):
 
     Args:
         clip_value: the limit; 0 for none.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `clip_value` is not a number >= 0.

@@ -30,7 +30,6 @@ class GeneralizedAdvantageEstimation(Component):
         clip_rewards: rewards are limited to ``[-clip_rewards, clip_rewards]``; 0 for no limit.
         bootstrap: how to bootstrap a fragment that does not end with a terminal: with ``"next_value"``, the value of
             the state after it, or with ``"last_value"``, the value of its own last state, as in RLgraph 0.5.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a number outside its range, or an unknown bootstrap.

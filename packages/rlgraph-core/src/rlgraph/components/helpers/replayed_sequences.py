@@ -22,7 +22,6 @@ class ReplayedSequences(Component):
         n_step: number of rewards of an item; fewer at the end of a sequence.
         discount: discount factor of one step.
         eta: share of the largest error in the priority of a sequence (Kapturowski et al., 2019).
-        scope: name among its siblings.
 
     Raises:
         SpecError: a number outside its range.

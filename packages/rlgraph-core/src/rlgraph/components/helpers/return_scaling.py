@@ -28,7 +28,6 @@ class ReturnScaling(Component):
     Args:
         discount: discount factor of the sums, in [0, 1].
         epsilon: added to the variance, at least 0; 1e-8 up to version 0.2.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `discount` is outside [0, 1].

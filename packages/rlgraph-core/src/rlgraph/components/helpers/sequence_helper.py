@@ -32,7 +32,6 @@ class SequenceHelper(Component):
     Args:
         bootstrap: what `bootstrap_values` appends to a sequence that does not end with a terminal: ``"next_value"``,
             the value of the next state, or ``"last_value"``, the value of its own last state, as in RLgraph 0.5.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an unknown bootstrap.

@@ -19,7 +19,6 @@ class Standardize(Component):
 
     Args:
         epsilon: added to the deviation.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an `epsilon` that is not above 0.

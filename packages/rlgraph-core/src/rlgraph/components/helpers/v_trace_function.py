@@ -23,7 +23,6 @@ class VTraceFunction(Component):
         rho_bar: limit of the importance ratios of the TD errors; None for no limit.
         rho_bar_pg: limit of the importance ratios of the advantages; None for no limit.
         c_bar: limit of the importance ratios of the trace; None for no limit.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a limit is not a positive number.

@@ -16,7 +16,6 @@ class Activation(Component):
 
     Args:
         activation: its name; ``softmax`` works along the last axis, ``crelu`` doubles it.
-        scope: name among its siblings.
 
     Raises:
         SpecError: unknown activation.

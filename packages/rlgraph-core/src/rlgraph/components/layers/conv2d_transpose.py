@@ -28,7 +28,6 @@ class Conv2DTranspose(Conv2D):
         activation: name of an activation, None for none.
         weights_spec: initializer of the weights [kernel height, kernel width, filters, C].
         biases_spec: initializer of the biases [filters]; False for a layer without.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, an unknown padding or activation.

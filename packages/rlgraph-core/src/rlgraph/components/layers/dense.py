@@ -24,7 +24,6 @@ class Dense(Component):
         activation: name of an activation, None for none.
         weights_spec: initializer of the weights [N, units].
         biases_spec: initializer of the biases [units]; False for a layer without.
-        scope: name among its siblings.
 
     Raises:
         SpecError: units below 1, or an unknown activation.

@@ -20,7 +20,6 @@ class Dropout(Component):
 
     Args:
         rate: probability of dropping an element, at least 0 and below 1.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the rate is not a number in [0, 1).

@@ -23,7 +23,6 @@ class EmbeddingLookup(Component):
         initializer_spec: initializer of the table [vocab_size, embed_dim].
         trainable: False keeps the table as it starts.
         pad_empty: for an empty sequence return one step of zeros, since some layers do not accept an empty sequence.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1.

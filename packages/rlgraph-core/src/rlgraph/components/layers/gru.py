@@ -27,7 +27,6 @@ class GRU(RecurrentLayer):
         recurrent_weights_spec: initializer of the recurrent weights [units, 3 units].
         biases_spec: initializer of the biases [3 units].
         recurrent_biases_spec: initializer of the recurrent biases [3 units].
-        scope: name among its siblings.
 
     Raises:
         SpecError: units below 1.

@@ -22,7 +22,6 @@ class LayerNorm(Component):
         epsilon: added to the variance.
         scale_spec: initializer of the scale [N]; False for a layer without.
         offset_spec: initializer of the offset [N]; False for a layer without.
-        scope: name among its siblings.
 
     Raises:
         SpecError: epsilon is not a positive number.

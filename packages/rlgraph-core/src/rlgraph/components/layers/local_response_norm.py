@@ -23,7 +23,6 @@ class LocalResponseNorm(Component):
         bias: keeps the divisor away from 0.
         alpha: factor of the sum of squares.
         beta: exponent of the divisor.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an argument is not a number, or `depth_radius` is below 0.

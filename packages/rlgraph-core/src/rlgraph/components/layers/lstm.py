@@ -34,7 +34,6 @@ class LSTM(RecurrentLayer):
         recurrent_weights_spec: initializer of the recurrent weights [units, 4 units].
         biases_spec: initializer of the biases [4 units].
         peepholes_spec: initializer of the peepholes [3, units]: i, f, o.
-        scope: name among its siblings.
 
     Raises:
         SpecError: units below 1, a cell_clip that is not above 0, or a forget_bias that is not a number.

@@ -21,7 +21,6 @@ class MaxPool2D(Component):
         pool_size: height and width of the window; one number for both, or a pair.
         strides: step of the window in rows and columns; default: its size.
         padding: ``"valid"`` or ``"same"``, as in `Conv2D`; padding is never the maximum.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, or an unknown padding.

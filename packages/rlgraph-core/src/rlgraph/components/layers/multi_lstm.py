@@ -26,7 +26,6 @@ class MultiLSTM(Component):
         skip_connections: inputs of the layers from the second on, one entry for each: a list of bools for the inputs,
             the outputs of the first layer, of the second ..., which are concatenated, or True for all of them. Layers
             without an entry receive the outputs of the layer below.
-        scope: name among its siblings.
 
     Raises:
         SpecError: fewer than 2 layers, another number of values than layers, or a layer without inputs.

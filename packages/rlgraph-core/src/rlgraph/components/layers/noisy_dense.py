@@ -37,7 +37,6 @@ class NoisyDense(Component):
             independent noise.
         noise_per_call: True draws at each call. False keeps the noise in variables until `resample_noise`, so that
             acting and learning, or all steps of an episode, share it.
-        scope: name among its siblings.
 
     Raises:
         SpecError: units below 1, an unknown activation or kind of noise, a sigma below 0.

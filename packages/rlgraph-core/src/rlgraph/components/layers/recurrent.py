@@ -25,7 +25,6 @@ class RecurrentLayer(Component):
         units: size of the output and of each state.
         return_sequences: the output of every step, or of the last one only.
         time_major: required order of inputs, True: [T, B, N], False: [B, T, N]; None: either.
-        scope: name among its siblings.
 
     Raises:
         SpecError: units below 1.

@@ -22,7 +22,6 @@ class Residual(LayerChain):
         residual_unit: a layer or network, its spec, or a list of layer specs; its output has the shape of its input.
         repeats: number of such units in sequence, each with its own variables, before the input is added.
         activation: name of an activation after the sum, None for none.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an invalid spec of the unit, `repeats` below 1, or an unknown activation.

@@ -39,7 +39,6 @@ class StringToHashBucket(Component):
         hash_function: ``"fast"`` (CRC-32); or ``"strong"`` (BLAKE2b with keys), for texts from untrusted sources,
             which might provoke collisions.
         hash_keys: two integers, the keys of the strong hash.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an unknown dtype or hash function, fewer than one bucket or more than the dtype has numbers, a

@@ -23,7 +23,6 @@ class ActorCriticLoss(PolicyGradientLoss):
         weight_pg, weight_vf, weight_entropy: numbers or schedules.
         average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
             and the mean of these.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a weight below 0.

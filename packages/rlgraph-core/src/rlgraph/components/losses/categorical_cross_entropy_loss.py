@@ -25,7 +25,6 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
             Pereyra et al., 2017, https://arxiv.org/abs/1701.06548), as RLgraph 0.5 does with sequences.
         average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
             and the mean of these.
-        scope: name among its siblings.
     """
 
     def __init__(

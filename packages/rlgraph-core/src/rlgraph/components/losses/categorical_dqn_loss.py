@@ -26,7 +26,6 @@ class CategoricalDQNLoss(DistributionalLoss):
         low, high: the smallest and the largest atom; returns beyond are clipped.
         discount: discount factor in [0, 1].
         double_q: choose the next action with the online network, as in Rainbow.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a discount outside [0, 1], or `high` is not above `low`.

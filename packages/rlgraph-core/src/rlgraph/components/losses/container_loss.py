@@ -19,7 +19,6 @@ class ContainerLoss(LossFunction):
         loss_functions_spec: a dict or list of losses or their specs, one for each part of the inputs of
             `loss_per_item`. A spec may have a ``weight``.
         weights: by key, or in the order of a list; default: those of the specs, else 1.
-        scope: name among its siblings.
 
     Raises:
         SpecError: no losses, a weight that is not a number, or weights of unknown parts.

@@ -17,7 +17,6 @@ class CriticsLoss(LossFunction):
     Args:
         discount: discount factor in [0, 1].
         num_q_functions: number of critics.
-        scope: name among its siblings.
 
     Attributes:
         critic_arguments: names of the arguments that are tuples with the values of each critic.

@@ -25,7 +25,6 @@ class DistributionalLoss(LossFunction):
     Args:
         discount: discount factor in [0, 1].
         double_q: choose the next action with the online network (van Hasselt et al., 2016).
-        scope: name among its siblings.
 
     Raises:
         SpecError: a discount outside [0, 1].

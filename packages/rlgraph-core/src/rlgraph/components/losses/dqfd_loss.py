@@ -32,7 +32,6 @@ class DQFDLoss(DQNLoss):
         n_step_weight: weight of the n-step loss.
         discount, double_q, huber_loss, action_space, shared_container_action_target, td_aggregation, value_rescaling:
             as of `DQNLoss`.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a margin or weight below 0, or as `DQNLoss`.

@@ -45,7 +45,6 @@ class DQNLoss(LossFunction):
             parts' errors, as in RLgraph 0.5 (errors of opposite sign cancel).
         value_rescaling: the network's values are ``h(Q)``, see `rlgraph.core.functional.q_learning.rescale` (Pohlen et
             al., 2018).
-        scope: name among its siblings.
 
     Raises:
         SpecError: a discount outside [0, 1], or an unknown aggregation.

@@ -18,7 +18,6 @@ class EuclidianDistanceLoss(SupervisedLoss):
     Args:
         average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
             and the mean of these.
-        scope: name among its siblings.
     """
 
     def __init__(

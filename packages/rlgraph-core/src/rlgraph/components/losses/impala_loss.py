@@ -37,7 +37,6 @@ class IMPALALoss(PolicyGradientLoss):
             for no limit.
         average_time_steps: the mean of all steps is taken; False: the sum of the steps of each sequence, and the mean
             of these.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a discount outside [0, 1], a weight below 0, a limit that is not a number > 0, or an unknown

@@ -23,7 +23,6 @@ class IQLLoss(CriticsLoss):
         weight_limit: the largest weight of an action in the policy's loss.
         discount: discount factor in [0, 1].
         num_q_functions: number of critics; the smallest of the target critics' values is used.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an expectile outside (0, 1), a discount outside [0, 1], no critic, or another number below its bound.

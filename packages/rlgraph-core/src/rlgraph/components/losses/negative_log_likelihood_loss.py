@@ -20,7 +20,6 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
             log-probabilities instead of parameters.
         average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
             and the mean of these.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the component has no `log_prob`.

@@ -44,7 +44,6 @@ class PPOLoss(PolicyGradientLoss):
             has one, and the losses of the parts are averaged, as are their entropies, as in RLgraph 0.5.
         average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
             and the mean of these.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a weight or limit below 0, or an unknown `ratio_of`.

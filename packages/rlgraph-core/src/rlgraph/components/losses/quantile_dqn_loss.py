@@ -22,7 +22,6 @@ class QuantileDQNLoss(DistributionalLoss):
         huber_delta: largest error at which the loss is quadratic, the paper's kappa; 0: nowhere (QR-DQN-0).
         discount: discount factor in [0, 1].
         double_q: choose the next action with the online network.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a discount outside [0, 1], or `huber_delta` below 0.

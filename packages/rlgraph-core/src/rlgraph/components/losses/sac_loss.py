@@ -47,7 +47,6 @@ class SACLoss(CriticsLoss):
             (Christodoulou, 2019, https://arxiv.org/abs/1910.07207). Values and log-probabilities are ``[B, A]`` then.
         temperature_loss: ``"alpha"``: the paper's, linear in alpha; ``"log_alpha"``: linear in its logarithm, as in
             the authors' code and RLgraph 0.5.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an option out of range.

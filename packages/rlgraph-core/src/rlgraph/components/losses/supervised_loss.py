@@ -19,7 +19,6 @@ class SupervisedLoss(LossFunction):
     Args:
         average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
             and the mean of these.
-        scope: name among its siblings.
     """
 
     part_arguments = ("parameters",)

@@ -20,7 +20,6 @@ class TD3Loss(CriticsLoss):
     Args:
         discount: discount factor in [0, 1].
         num_q_functions: number of critics; the smallest of the target critics' values is used.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a discount outside [0, 1], or no critic.

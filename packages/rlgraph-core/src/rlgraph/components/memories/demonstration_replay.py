@@ -29,7 +29,6 @@ class DemonstrationReplay(PrioritizedReplay):
         alpha, beta, max_weight_of: see `PrioritizedReplay`; an `alpha` of 0 draws uniformly.
         epsilon: added to the errors of records that are no demonstrations.
         demonstration_epsilon: added to the errors of demonstrations.
-        scope: name among its siblings.
 
     Raises:
         SpecError: as `PrioritizedReplay`; or a `frame_stack` is given, whose ring of frames overwrites the oldest.

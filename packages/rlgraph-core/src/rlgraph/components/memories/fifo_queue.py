@@ -25,7 +25,6 @@ class FIFOQueue(Memory, Handover):
     Args:
         capacity: the largest number of records.
         timeout: seconds to wait; None: without limit; 0: not at all.
-        scope: name among its siblings.
 
     Raises:
         SpecError: capacity below 1; a timeout below 0 or not finite.

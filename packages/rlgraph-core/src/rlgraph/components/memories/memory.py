@@ -39,7 +39,6 @@ class Memory(Component):
 
     Args:
         capacity: number of records kept.
-        scope: name among its siblings.
 
     Raises:
         SpecError: capacity below 1.

@@ -59,7 +59,6 @@ class PrioritizedReplay(Memory):
         max_weight_of: importance weights are divided by the largest of ``"batch"``, or of all records in the
             ``"memory"`` (the ``max_i w_i`` of Algorithm 1 may mean either), which takes a second tree.
         frame_stack: observations are stacks of frames, see `ReplayMemory`.
-        scope: name among its siblings.
 
     Raises:
         SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or an invalid schedule,

@@ -19,7 +19,6 @@ class ReplayMemory(Memory):
         capacity: number of records kept.
         frame_stack: observations are stacks of this number of frames, and each frame is kept once; a number, or a
             mapping with the attributes of `FrameStack`: ``{"size": 4, "axis": 0}``. Drawn records do not change.
-        scope: name among its siblings.
 
     Raises:
         SpecError: capacity below 1, or an invalid `frame_stack`.

@@ -28,7 +28,6 @@ class RingBuffer(Memory):
 
     Args:
         capacity: number of records kept.
-        scope: name among its siblings.
 
     Raises:
         SpecError: capacity below 1.

@@ -26,7 +26,6 @@ class SequenceReplay(PrioritizedReplay):
             learned from in one sequence.
         eta: share of the largest error of a sequence in its priority, beside the mean error.
         alpha, beta, epsilon: see `PrioritizedReplay`; an `alpha` of 0 draws uniformly.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a number outside its range, or lengths that do not fit together.

@@ -19,7 +19,6 @@ class StagingArea(Handover):
 
     Args:
         timeout: seconds to wait; None: without limit; 0: not at all.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a timeout below 0 or not finite.

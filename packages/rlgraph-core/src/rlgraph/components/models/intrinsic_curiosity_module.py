@@ -41,7 +41,6 @@ class IntrinsicCuriosityModule(Component):
         optimizer_spec: the optimizer of all three networks.
         scale_actions: False: the networks see and predict actions as the environment takes them, instead of scaled from
             their bounds to -1..1 (see `ActionScaling`).
-        scope: name among its siblings.
 
     Raises:
         SpecError: a number out of its range, an action without a matching distribution, or an invalid spec.

@@ -37,7 +37,6 @@ class RandomNetworkDistillation(Component):
         limit: the largest size of a standardized number, above 0.
         optimizer_spec: the optimizer of the predictor.
         epsilon: added to the variance of states, at least 0; 1e-8 up to version 0.2.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a number out of its range, or an invalid spec.

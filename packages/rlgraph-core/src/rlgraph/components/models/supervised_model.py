@@ -24,7 +24,6 @@ class SupervisedModel(Component):
         loss_spec: a loss with ``loss(parameters, labels)``; None: minus the log-likelihood of the labels, by the
             distribution of the predictor.
         optimizer_spec: the optimizer.
-        scope: name among its siblings.
 
     Raises:
         SpecError: neither a loss nor a predictor with a distribution, or an invalid spec.

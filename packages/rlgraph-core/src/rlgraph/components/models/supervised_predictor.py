@@ -23,7 +23,6 @@ class SupervisedPredictor(Component):
             the parameters of a distribution of labels, as in a `Policy` of actions. None: the network's outputs are
             the predictions, and the parameters as well.
         distributions_spec: the distributions (see `choose_adapter`); only with a `label_space`.
-        scope: name among its siblings.
 
     Raises:
         SpecError: labels without a matching distribution, `distributions_spec` without labels, or an invalid spec.

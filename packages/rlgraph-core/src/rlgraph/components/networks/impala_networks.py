@@ -35,7 +35,6 @@ class IMPALANetwork(NeuralNetwork):
         image_units: size of the features of the image.
         previous_keys: keys of the previous action and the previous reward, or of one part with both; integers become
             one-hot floats. Empty: the network does without them.
-        scope: name among its siblings.
 
     Raises:
         SpaceError: an image, instruction, action or reward has an invalid Space.

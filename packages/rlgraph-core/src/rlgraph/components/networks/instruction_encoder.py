@@ -25,7 +25,6 @@ class InstructionEncoder(Component):
         num_hash_buckets: number of different words (see `StringToHashBucket`).
         embed_dim: size of the vector of a word.
         units: size of the output.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1.

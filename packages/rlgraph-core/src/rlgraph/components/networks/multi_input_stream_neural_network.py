@@ -22,7 +22,6 @@ class MultiInputStreamNeuralNetwork(NeuralNetwork):
         input_network_specs: key of a part -> its network (instance, list of layer specs, or spec), or None for a part
             that is concatenated unchanged; for a Tuple a list.
         post_network_spec: the network after the concatenation; None for none.
-        scope: name among its siblings.
 
     Raises:
         SpecError: no parts, or a wrong spec of a network (named by its part).

@@ -42,7 +42,6 @@ class NeuralNetwork(LayerChain):
             layers without time rank; inputs without time rank stay. Default: where a layer is a module of a framework;
             beside recurrent layers, around this layer. The layers of this library do not need this.
         unfold_time_rank: time is unfolded after the last layer; default: as `fold_time_rank`.
-        scope: name among its siblings.
         inputs: with `outputs`: the Spaces that the first layers were called with, one, or a list or dict of them if
             the network is given a Tuple or Dict. Optional for one Space.
         outputs: the network's return value: ``Dense(2)(Dense(64)(space))``, or a list or dict of outputs of layers.

@@ -18,7 +18,6 @@ class RepeaterStack(Stack):
         sub_component: the component, or its spec; its output has the Space of its input.
         repeats: number of components.
         api_methods: see `Stack`.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `repeats` below 1; and as `Stack`.

@@ -32,7 +32,6 @@ class SACValueNetwork(Observing):
         weights_spec: initializer of the weights of the last layer.
         biases_spec: initializer of its biases; False for none.
         scale_actions: False: the network sees actions as the environment takes them, whatever their bounds.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a wrong spec of a network, or a recurrent layer after the actions.
@@ -90,7 +89,6 @@ class StatesAndActions(Component):
 
     Args:
         scale_actions: False: floats are not scaled.
-        scope: name among its siblings.
     """
 
     def __init__(self, scale_actions: bool = True, scope: str = "states-and-actions", **kwargs: Any):

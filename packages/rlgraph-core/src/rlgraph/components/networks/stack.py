@@ -41,7 +41,6 @@ class Stack(TimeFolding):
             as ``("name", function)``, wired by ``function(stack, *inputs)``; or as a dict ``{"api": "name", "function":
             ..., "fold_time_rank": ..., "unfold_time_rank": ...}``: time ranks are folded into the batch before the
             first component and unfolded after the last. States of recurrent components are carried as in `LayerChain`.
-        scope: name among its siblings.
 
     Raises:
         SpecError: no components, a component without the API method, or an invalid description of a method.

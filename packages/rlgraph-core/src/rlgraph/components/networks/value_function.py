@@ -21,7 +21,6 @@ class ValueFunction(StateValues):
         weights_spec: initializer of the weights of the last layer.
         biases_spec: initializer of its biases; False for none.
         activation: its activation, None for none.
-        scope: name among its siblings.
     """
 
     def __init__(

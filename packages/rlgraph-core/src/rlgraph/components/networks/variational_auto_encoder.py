@@ -39,7 +39,6 @@ class VariationalAutoEncoder(Component):
         likelihood: the distribution of the inputs given a code.
         stddev: standard deviation of the normal likelihood, the same for all elements.
         beta: weight of the divergence in `get_elbo` (Higgins et al., 2017).
-        scope: name among its siblings.
 
     Raises:
         SpecError: `z_units` below 1, an unknown likelihood, `stddev` not above 0, `beta` below 0, or a wrong spec

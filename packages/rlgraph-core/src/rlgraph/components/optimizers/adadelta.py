@@ -18,7 +18,6 @@ class Adadelta(Optimizer):
         learning_rate: as in `Optimizer`; the paper has none, which equals 1.
         rho: decay rate of both means, in [0, 1).
         epsilon: added inside both roots.
-        scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
     """
 

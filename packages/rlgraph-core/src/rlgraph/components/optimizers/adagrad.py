@@ -18,7 +18,6 @@ class Adagrad(Optimizer):
         learning_rate: as in `Optimizer`.
         initial_accumulator_value: initial sums of squares; 0 in the paper, 0.1 in RLgraph 0.5 and Keras.
         epsilon: added to the root of the sum of squares.
-        scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
     """
 

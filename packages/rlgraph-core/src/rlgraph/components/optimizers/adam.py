@@ -20,7 +20,6 @@ class Adam(Optimizer):
         beta1, beta2: decay rates of the moments, in [0, 1).
         epsilon: added to the root of the corrected second moment.
         clip_grad_norm: as in `Optimizer`.
-        scope: name among its siblings.
         kwargs: other limits on the gradients and `non_finite`, as in `Optimizer`.
     """
 

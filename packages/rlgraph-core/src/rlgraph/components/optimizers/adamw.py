@@ -18,7 +18,6 @@ class AdamW(Adam):
     Args:
         learning_rate: as in `Optimizer`.
         weight_decay: decay rate, at least 0.
-        scope: name among its siblings.
         kwargs: `beta1`, `beta2` and `epsilon` as in `Adam`; limits on the gradients and `non_finite` as in `Optimizer`.
     """
 

@@ -52,7 +52,6 @@ class IterativeOptimization(Component):
         standardized: ``(field, name)``: minibatches have the field `name`, in which the numbers of `field`, one per
             step, have mean 0 and deviation 1; items whose ``weights``, if there is that field, are 0 do not count. In
             a group of learners a minibatch is that of all. None: no field.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a number below 1, or an invalid `stop_if` or `standardized`.

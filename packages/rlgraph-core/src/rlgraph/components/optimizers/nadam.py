@@ -19,7 +19,6 @@ class Nadam(Adam):
     Args:
         learning_rate: as in `Optimizer`.
         momentum_decay: how fast the momentum rises; 0.004 in the paper, 1 in Keras.
-        scope: name among its siblings.
         kwargs: `beta1`, `beta2` and `epsilon` as in `Adam`; limits on the gradients and `non_finite` as in `Optimizer`.
     """
 

@@ -49,7 +49,6 @@ class Optimizer(Component):
             ``"error"``: the same, and a `NumericalError` names component and variable.
         l2_penalty: `l2_penalty` times half the square of each element is added to the loss, after the limits on
             gradients; biases too.
-        scope: name among its siblings.
     """
 
     other_names = MappingProxyType({"lr": "learning_rate", "eps": "epsilon"})

@@ -22,7 +22,6 @@ class RMSProp(Optimizer):
         centered: divide by the standard deviation of the gradient instead of its root mean square.
         epsilon_inside_root: add `epsilon` inside the root, as TensorFlow and so A3C, IMPALA and RLgraph 0.5 do. It
             matters if `epsilon` is large: with their 0.1 the divisor is at least 0.32.
-        scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
     """
 

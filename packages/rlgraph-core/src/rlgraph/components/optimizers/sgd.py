@@ -19,7 +19,6 @@ class SGD(Optimizer):
         learning_rate: as in `Optimizer`.
         momentum: decay rate of the former steps, in [0, 1).
         nesterov: look ahead along the momentum; needs a momentum above 0.
-        scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
     """
 

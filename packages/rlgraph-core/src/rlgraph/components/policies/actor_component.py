@@ -32,7 +32,6 @@ class ActorComponent(Component):
         policy_spec: the policy; a spec without ``type`` describes a `Policy`.
         exploration_spec: the exploration; None: the actions of the policy, sampled or greedy as configured.
         action_space: the Space of one action, for specs of policy and exploration; default: that of the policy.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an invalid spec; a component that is not a policy; an exploration of action values with a policy

@@ -27,7 +27,6 @@ class DeterministicPolicy(Observing):
     Args:
         network_spec: the network before the linear layers of the actions (instance, list of layer specs, or spec).
         action_space: of one action.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an action that is not floats with both bounds.

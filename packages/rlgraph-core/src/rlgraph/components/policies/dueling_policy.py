@@ -25,7 +25,6 @@ class DuelingPolicy(QPolicy):
         units_state_value_stream: units of one hidden layer in each stream; 0 for none.
         activation: activation of these hidden layers.
         returns, noisy: as of `QPolicy`; noisy layers are those of the streams, too.
-        scope: name among its siblings.
 
     Raises:
         SpecError: as `QPolicy`; units below 0.

@@ -32,7 +32,6 @@ class Policy(Observing):
         action_adapter_spec: arguments for all action adapters, such as ``pre_network_spec``.
         deterministic: default of `get_action`: modes of the distributions instead of samples.
         distributions_spec: the distributions (see `choose_adapter`).
-        scope: name among its siblings.
 
     Raises:
         SpecError: an action without a matching distribution, or an invalid spec.

@@ -46,7 +46,6 @@ class QPolicy(Observing):
         returns: the heads give the N numbers of such a distribution for each action, which `get_distributions` returns;
             action values are their means. None: the values themselves.
         noisy: the heads are noisy layers, see `NoisyDense`.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `action_space` is not a Space, or an action is not categorical.

@@ -20,7 +20,6 @@ class SharedValueFunctionPolicy(Policy, StateValues):
         value_weights_spec: initializer of the weights of the value layer.
         value_biases_spec: initializer of its biases; False for none.
         value_activation: its activation, None for none.
-        scope: name among its siblings.
         kwargs: other arguments of `Policy`.
 
     Raises:

@@ -15,7 +15,6 @@ class Clip(PreprocessLayer):
 
     Args:
         min, max: the limits, both inclusive.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the limits are not numbers, or `min` is not below `max`.

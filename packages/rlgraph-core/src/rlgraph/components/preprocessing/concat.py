@@ -21,7 +21,6 @@ class Concat(PreprocessLayer):
     Args:
         axis: the axis, not counting batch and time rank; negative from the end.
         dict_keys: paths of the leaves to take, in this order; default: all.
-        scope: name among its siblings.
 
     Raises:
         SpecError: `dict_keys` is not a list of different paths, or is empty.

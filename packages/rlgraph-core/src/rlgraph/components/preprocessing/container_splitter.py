@@ -19,7 +19,6 @@ class ContainerSplitter(PreprocessLayer):
     Args:
         output_order: the keys of a Dict, or the positions in a Tuple, of the returned parts.
         tuple_length: instead of an order, the length of a Tuple whose items are all returned.
-        scope: name among its siblings.
 
     Raises:
         SpecError: neither an order nor a length, or both; a duplicate part; keys mixed with positions.

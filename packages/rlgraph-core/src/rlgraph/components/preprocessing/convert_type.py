@@ -31,7 +31,6 @@ class ConvertType(PreprocessLayer):
     Args:
         to_dtype: ``"float"``, ``"float32"`` and ``"float64"`` all mean the float type of the execution
             (``execution_spec.dtype``); ``"int"`` is ``"int64"``; ``"int32"``, ``"int16"``, ``"uint8"``, ``"bool"``.
-        scope: name among its siblings.
 
     Raises:
         SpecError: an unknown dtype.

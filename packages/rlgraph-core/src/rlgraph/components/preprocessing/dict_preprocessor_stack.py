@@ -18,7 +18,6 @@ class DictPreprocessorStack(Preprocessor):
     Args:
         preprocessors: path of a part (``"image"``, ``"camera/image"``, ``"0"`` for the first of a `Tuple`) -> a
             stack or a list of layer specs.
-        scope: name among its siblings.
 
     Attributes:
         has_state: whether a layer keeps state; then ``preprocess`` returns ``{"output", "internal_states"}``, with the

@@ -15,7 +15,6 @@ class Divide(PreprocessLayer):
 
     Args:
         divisor: the number.
-        scope: name among its siblings.
 
     Raises:
         SpecError: divisor is not a finite number other than 0.

@@ -21,7 +21,6 @@ class GrayScale(PreprocessLayer):
         weights: one weight per channel; default: 0.299, 0.587, 0.114 for red, green and blue (ITU-R BT.601, as OpenCV,
             Pillow and ALE).
         keep_rank: return ``[B, ..., 1]``.
-        scope: name among its siblings.
 
     Raises:
         SpecError: the weights are not numbers.

@@ -19,7 +19,6 @@ class ImageBinary(PreprocessLayer):
     Args:
         threshold: the largest sum that is black, in the units of the image.
         keep_rank: return ``[B, H, W, 1]`` for inputs with channels.
-        scope: name among its siblings.
 
     Raises:
         SpecError: threshold is not a finite number.

@@ -17,7 +17,6 @@ class ImageCrop(PreprocessLayer):
     Args:
         x, y: the first column and row, from 0 at the top left.
         width, height: the size of the part.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, or a first column or row below 0.

@@ -23,7 +23,6 @@ class ImageResize(PreprocessLayer):
     Args:
         width, height: the new size.
         interpolation: ``"area"``, ``"bilinear"`` or ``"nearest"``.
-        scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, or an unknown interpolation.

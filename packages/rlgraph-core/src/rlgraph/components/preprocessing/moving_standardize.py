@@ -24,7 +24,6 @@ class MovingStandardize(PreprocessLayer):
 
     Args:
         epsilon: at least 0; states whose variance is as small get a deviation below 1 (1e-8 up to version 0.2).
-        scope: name among its siblings.
 
     Raises:
         SpecError: `epsilon` is below 0.

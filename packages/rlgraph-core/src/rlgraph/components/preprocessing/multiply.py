@@ -15,7 +15,6 @@ class Multiply(PreprocessLayer):
 
     Args:
         factor: the number.
-        scope: name among its siblings.
 
     Raises:
         SpecError: factor is not a finite number.

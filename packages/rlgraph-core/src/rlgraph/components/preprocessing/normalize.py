@@ -29,7 +29,6 @@ class Normalize(PreprocessLayer):
         by_bounds: ``(x - low) / (high - low)`` instead, with the bounds of the Space. Numbers do not change
             if a bound is missing, if all are within -1..1, if bounds are more than 65,535 apart, and if they are floats
             that may be negative.
-        scope: name among its siblings.
 
     Raises:
         SpaceError: no axis to take the range over, or text.

@@ -100,7 +100,6 @@ class PreprocessorStack(Preprocessor):
 
     Args:
         layers: `PreprocessLayer` objects or their specs; without layers the inputs are returned.
-        scope: name among its siblings.
 
     Attributes:
         has_state: whether a layer keeps state; then ``preprocess`` returns ``{"output", "internal_states"}``, with the

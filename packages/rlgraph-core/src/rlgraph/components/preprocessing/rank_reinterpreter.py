@@ -18,7 +18,6 @@ class RankReinterpreter(PreprocessLayer):
     Args:
         batch_rank: the batch axis, 0 or 1; None: no batch.
         time_rank: the time axis, 0 or 1; None: no time.
-        scope: name among its siblings.
 
     Raises:
         SpecError: invalid axes.

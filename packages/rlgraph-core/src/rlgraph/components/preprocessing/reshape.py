@@ -26,7 +26,6 @@ class Reshape(PreprocessLayer):
             `call`.
         time_major: with a number of steps, return ``[T, B, ...]``; with True the order must be that of the second
             argument.
-        scope: name among its siblings.
 
     Raises:
         SpecError: nothing to do, or conflicting arguments.

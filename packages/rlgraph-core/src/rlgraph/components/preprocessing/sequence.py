@@ -25,7 +25,6 @@ class Sequence(PreprocessLayer):
         sequence_length: number of states.
         add_rank: stack them along a new last axis, ``[B, ...] -> [B, ..., sequence_length]``; False:
             concatenate them along the last axis, ``[B, ..., C] -> [B, ..., sequence_length * C]``.
-        scope: name among its siblings.
 
     Raises:
         SpaceError: text; a Space without axes while `add_rank` is False; inputs that are not one state per row.

@@ -24,7 +24,6 @@ class TextCodes(PreprocessLayer):
 
     Args:
         length: N, the length of the longest text; the default is for texts without a known one.
-        scope: name among its siblings.
 
     Raises:
         SpaceError: the inputs are not texts.

@@ -14,7 +14,6 @@ class Transpose(PreprocessLayer):
 
     Args:
         output_is_time_major: the time rank comes first; False: the batch rank.
-        scope: name among its siblings.
 
     Raises:
         SpaceError: the inputs lack batch or time rank.

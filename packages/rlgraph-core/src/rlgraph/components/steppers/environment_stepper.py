@@ -51,7 +51,6 @@ class EnvironmentStepper(Component):
             a Dict; else ``state``) and ``previous_action`` or ``previous_reward``, zeros where an episode begins.
         extra_returns: further results of the actor to collect, such as ``log_likelihood``.
         actor_method: the actor's API method; default: the first it has of `ACTOR_METHODS`.
-        scope: name among its siblings.
 
     Raises:
         SpecError: not an environment, or a vector of environments; an actor without the method; a number below 1.
