@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 def metrics_markdown(whose: str) -> str:
     """The table of the metrics of all `workers`, of what `executors` add, or of what updates of `agents` return."""
-    from rlgraph.execution.monitor import METRICS
+    from rlgraph.execution.executors.monitor import METRICS
     from rlgraph.workers.metrics import glossary_table
 
     if whose == "agents":

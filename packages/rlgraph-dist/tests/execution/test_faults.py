@@ -12,8 +12,8 @@ from rlgraph.core import SpecError
 from rlgraph.core.registry import Plugin
 from rlgraph.execution import InProcessEngine, SyncBatchExecutor, TooManyRestarts, host
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorMisconfigured
-from rlgraph.execution.host import Host, packed
-from rlgraph.execution.sampling import SamplerSpec
+from rlgraph.execution.remote.host import Host, packed
+from rlgraph.execution.remote.sampling import SamplerSpec
 
 PPO = {
     "type": "ppo",

@@ -8,7 +8,7 @@ import pytest
 
 from rlgraph.environments import StateBoundsWarning
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor, learners
-from rlgraph.execution.actors import TooManyRestarts
+from rlgraph.execution.remote.actors import TooManyRestarts
 
 AGENTS = {
     SyncBatchExecutor: {"type": "ppo", "network_spec": [2], "rollout_length": 8},

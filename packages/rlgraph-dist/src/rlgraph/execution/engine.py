@@ -111,7 +111,7 @@ class Engine(ABC):
         """Start an actor; returns its handle at once.
 
         Args:
-            make: what a `rlgraph.execution.host.Host` there is made of.
+            make: what a `rlgraph.execution.remote.host.Host` there is made of.
             name: of the actor in messages.
             is_light: it mostly waits, as replay shards do: by default no CPU and no GPU is set aside for it.
         """

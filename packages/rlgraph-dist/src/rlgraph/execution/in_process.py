@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlgraph.execution.engine import ActorDied, ActorFault, Engine, failure
-from rlgraph.execution.host import Host
+from rlgraph.execution.remote.host import Host
 
 
 @dataclass(eq=False)

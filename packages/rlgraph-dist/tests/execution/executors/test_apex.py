@@ -15,8 +15,8 @@ from rlgraph.core.runtime.programs import Programs
 from rlgraph.execution import ApexExecutor, TooManyRestarts
 from rlgraph.execution.engine import ActorDied
 from rlgraph.execution.in_process import InProcessEngine
-from rlgraph.execution.replay_shard import BatchFormat
-from rlgraph.execution.sampling import SamplerSpec
+from rlgraph.execution.remote.replay_shard import BatchFormat
+from rlgraph.execution.remote.sampling import SamplerSpec
 from rlgraph.experience.messages import pack_message
 from rlgraph.runs import resume, train
 from rlgraph.workers import Callback

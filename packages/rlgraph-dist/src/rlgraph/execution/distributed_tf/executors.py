@@ -9,14 +9,13 @@ from rlgraph.core import SpecError
 from rlgraph.execution.distributed_tf.cluster import WORKER_JOBS, Cluster
 from rlgraph.execution.distributed_tf.worker import serve
 from rlgraph.execution.executors import apex, impala, sync_batch
-from rlgraph.execution.executors.executor import Executor
-from rlgraph.execution.option_checks import given_once
+from rlgraph.execution.executors.engine_spec import TakesEngineSpec
 from rlgraph.workers.run_schedule import RunSchedule
 
 _PATH = "agent_config.execution_spec.distributed_spec"
 
 
-class _TakesDistributedSpec(Executor):
+class TakesDistributedSpec(TakesEngineSpec):
     """An executor whose cluster and task may be in ``execution_spec.distributed_spec`` of the agent.
 
     The same program runs on every machine: where the task is a worker's, training serves the learner.
@@ -25,40 +24,23 @@ class _TakesDistributedSpec(Executor):
         allow_network: see `rlgraph.execution.distributed_tf.engine.DistributedTFEngine`.
     """
 
-    default_engine = "distributed_tf"
+    spec_key = "distributed_spec"
+    #: Cluster and index of a worker; None: the learner.
+    _worker: tuple[Cluster, int] | None = None
 
-    def __init__(
-        self,
-        agent: Any = None,
-        env_spec: Any = None,
-        *,
-        agent_config: Any = None,
-        allow_network: bool = False,
-        **options: Any,
-    ):
-        agent = given_once("agent", agent, "agent_config", agent_config)
-        #: Cluster and index of a worker; None: the learner.
-        self._worker: tuple[Cluster, int] | None = None
-        execution = agent.get("execution_spec") if isinstance(agent, Mapping) else None
-        if isinstance(execution, Mapping) and "distributed_spec" in execution:
-            if "engine" in options:
-                raise SpecError("given here and in execution_spec.distributed_spec", path="engine")
-            execution = dict(execution)
-            execution.pop("mode", None)
-            cluster, job, index = task_of(execution.pop("distributed_spec"))
-            if job != "learner":
-                self._worker = cluster, index
-            # A worker starts no server.
-            allowed = allow_network or self._worker is not None
-            options["engine"] = {"type": "distributed_tf", "cluster": cluster, "allow_network": allowed}
-            agent = {**agent, "execution_spec": execution}
-        elif allow_network:
-            if "engine" in options:
-                raise SpecError(
-                    "expected among the options of the engine, given beside it", path="allow_network"
-                )
-            options["engine"] = {"type": "distributed_tf", "allow_network": True}
-        super().__init__(agent, env_spec, **options)
+    def __init__(self, *args: Any, allow_network: bool = False, **options: Any):
+        if allow_network and "engine" in options:
+            raise SpecError("expected among the options of the engine, given beside it", path="allow_network")
+        self.default_engine = {"type": "distributed_tf", "allow_network": allow_network}
+        super().__init__(*args, **options)
+
+    def options_in(self, spec: Any, execution: dict[str, Any]) -> dict[str, Any]:
+        execution.pop("mode", None)
+        cluster, job, index = task_of(spec)
+        if job != "learner":
+            self._worker = cluster, index
+            self.default_engine["allow_network"] = True  # a worker starts no server
+        return {"engine": {**self.default_engine, "cluster": cluster}}
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         if self._worker is None:
@@ -92,13 +74,6 @@ def task_of(spec: Any) -> tuple[Cluster, str, int]:
     return cluster, job, index
 
 
-class SyncBatchExecutor(_TakesDistributedSpec, sync_batch.SyncBatchExecutor):
-    __doc__ = sync_batch.SyncBatchExecutor.__doc__
-
-
-class ApexExecutor(_TakesDistributedSpec, apex.ApexExecutor):
-    __doc__ = apex.ApexExecutor.__doc__
-
-
-class ImpalaExecutor(_TakesDistributedSpec, impala.ImpalaExecutor):
-    __doc__ = impala.ImpalaExecutor.__doc__
+SyncBatchExecutor = TakesDistributedSpec.of(sync_batch.SyncBatchExecutor)
+ApexExecutor = TakesDistributedSpec.of(apex.ApexExecutor)
+ImpalaExecutor = TakesDistributedSpec.of(impala.ImpalaExecutor)

@@ -20,7 +20,7 @@ from rlgraph.core import RLGraphError, SpecError
 from rlgraph.execution.distributed_tf.cluster import Cluster, answers, listen
 from rlgraph.execution.distributed_tf.imports import import_server_queues
 from rlgraph.execution.engine import failure
-from rlgraph.execution.host import Host
+from rlgraph.execution.remote.host import Host
 from rlgraph.experience.messages import unpack_message
 
 _log = logging.getLogger(__name__)

@@ -9,13 +9,13 @@ from typing import Any
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
-from rlgraph.execution.actors import TooManyRestarts
 from rlgraph.execution.engine import ActorFailed, Demand
 from rlgraph.execution.executors.executor import Executor
-from rlgraph.execution.replay_shard import BatchFormat, ShardSpec
-from rlgraph.execution.sampling import Sample
-from rlgraph.execution.shards import Shards
-from rlgraph.execution.work_times import share_waited
+from rlgraph.execution.remote.actors import TooManyRestarts
+from rlgraph.execution.remote.replay_shard import BatchFormat, ShardSpec
+from rlgraph.execution.remote.sampling import Sample
+from rlgraph.execution.remote.shards import Shards
+from rlgraph.execution.remote.work_times import share_waited
 from rlgraph.experience.fragment import Origin
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.sequences import Sequences

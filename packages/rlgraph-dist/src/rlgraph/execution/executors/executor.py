@@ -14,17 +14,17 @@ from rlgraph.core.specs.spec_types import Count, Seconds, Times
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, check_values
 from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
-from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Demand, Engine
-from rlgraph.execution.evaluators import Asked, Evaluators, EvaluatorSpec
-from rlgraph.execution.host import packed
-from rlgraph.execution.live_view import lines_of
-from rlgraph.execution.monitor import Monitor
-from rlgraph.execution.option_checks import check_is_spec, check_made, given_once
-from rlgraph.execution.requests import Requests
-from rlgraph.execution.sampling import Sample, SamplerSpec, fragment_format
-from rlgraph.execution.values import knows_values
-from rlgraph.execution.workload import LoggedReports, Workload
+from rlgraph.execution.executors.live_view import lines_of
+from rlgraph.execution.executors.monitor import Monitor
+from rlgraph.execution.executors.option_checks import check_is_spec, check_made, given_once
+from rlgraph.execution.executors.workload import LoggedReports, Workload
+from rlgraph.execution.remote.actors import Actors
+from rlgraph.execution.remote.evaluators import Asked, Evaluators, EvaluatorSpec
+from rlgraph.execution.remote.host import packed
+from rlgraph.execution.remote.requests import Requests
+from rlgraph.execution.remote.sampling import Sample, SamplerSpec, fragment_format
+from rlgraph.execution.remote.values import knows_values
 from rlgraph.learning.actor_spec import check_is_fixed
 from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.executors import engine_class
@@ -65,7 +65,7 @@ class Executor(Worker):
     """
 
     #: Engine where none is named.
-    default_engine: ClassVar[str] = "in_process"
+    default_engine: str | Mapping[str, Any] = "in_process"
     #: Whether fragments may be of weights that are no longer the newest.
     takes_old_weights: ClassVar[bool] = False
     #: Fragments that each actor is asked for ahead.

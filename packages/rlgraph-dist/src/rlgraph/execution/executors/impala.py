@@ -7,7 +7,7 @@ from typing import Any
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
 from rlgraph.execution.executors.executor import Executor
-from rlgraph.execution.sampling import Sample
+from rlgraph.execution.remote.sampling import Sample
 from rlgraph.workers.run_schedule import RunSchedule
 
 

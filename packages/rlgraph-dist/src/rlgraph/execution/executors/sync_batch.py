@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlgraph.execution.executors.executor import Executor
-from rlgraph.execution.sampling import Sample
+from rlgraph.execution.remote.sampling import Sample
 from rlgraph.workers.run_schedule import RunSchedule
 
 

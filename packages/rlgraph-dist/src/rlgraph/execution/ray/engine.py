@@ -13,9 +13,9 @@ import numpy as np
 from rlgraph.core import PluginError, SpecError
 from rlgraph.core.specs.spec_types import Amount, Count, Seconds
 from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
-from rlgraph.execution.host import Host
 from rlgraph.execution.ray.cluster import connect, disconnect
 from rlgraph.execution.ray.placement import Placement, Shares, check_resources
+from rlgraph.execution.remote.host import Host
 
 #: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
 _LARGE = 100 * 1024

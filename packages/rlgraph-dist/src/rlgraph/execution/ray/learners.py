@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rlgraph.core import PluginError
-from rlgraph.execution.host import packed
-from rlgraph.execution.learners import place_of, run
 from rlgraph.execution.ray.cluster import connect, disconnect
+from rlgraph.execution.remote.host import packed
+from rlgraph.execution.remote.learners import place_of, run
 
 #: Seconds that learners have to end by themselves, and until a cluster has answered.
 _GRACE, _CONNECT = 5.0, 20.0
@@ -35,7 +35,7 @@ class RayLauncher:
         self._runs: list[Any] = []
 
     def start(self, make: Callable[[], Any], size: int) -> str:
-        """See `rlgraph.execution.learners.ProcessLauncher`."""
+        """See `rlgraph.execution.remote.learners.ProcessLauncher`."""
         message = packed(make, "agent")
         nodes = self._ray.nodes()
         host = "127.0.0.1" if len(nodes) == 1 else self._ray.util.get_node_ip_address()

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from rlgraph.execution.engine import Engine
-from rlgraph.execution.host import unpacked
-from rlgraph.execution.sampling import Sample, SamplerSpec
+from rlgraph.execution.remote.host import unpacked
+from rlgraph.execution.remote.sampling import Sample, SamplerSpec
 from rlgraph.execution.simulation.clock import Action, VirtualClock
 from rlgraph.execution.simulation.costs import Costs
 from rlgraph.experience.fragment import Origin

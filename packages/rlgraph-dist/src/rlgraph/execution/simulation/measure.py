@@ -14,9 +14,9 @@ from rlgraph.core import registry
 from rlgraph.execution.engine import ActorDied, Engine
 from rlgraph.execution.executors.apex import ApexExecutor
 from rlgraph.execution.executors.executor import Executor, make_engine
-from rlgraph.execution.host import packed
-from rlgraph.execution.replay_shard import BatchFormat
-from rlgraph.execution.sampling import RemoteSampler, Sample, SamplerSpec
+from rlgraph.execution.remote.host import packed
+from rlgraph.execution.remote.replay_shard import BatchFormat
+from rlgraph.execution.remote.sampling import RemoteSampler, Sample, SamplerSpec
 from rlgraph.execution.simulation.costs import Costs
 from rlgraph.experience.messages import pack_message
 from rlgraph.learning.base_agent import BaseAgent

@@ -12,8 +12,8 @@ import numpy as np
 from rlgraph.core import SpecError, registry
 from rlgraph.execution.executors.apex import ApexExecutor
 from rlgraph.execution.executors.executor import Executor
-from rlgraph.execution.replay_shard import Batch, BatchFormat
-from rlgraph.execution.sampling import Sample
+from rlgraph.execution.remote.replay_shard import Batch, BatchFormat
+from rlgraph.execution.remote.sampling import Sample
 from rlgraph.execution.simulation.clock import VirtualClock
 from rlgraph.execution.simulation.costs import Costs
 from rlgraph.execution.simulation.engine import SimulatedEngine

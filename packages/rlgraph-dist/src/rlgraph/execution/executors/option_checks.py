@@ -6,7 +6,7 @@ from typing import Any
 
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
-from rlgraph.execution.host import packed
+from rlgraph.execution.remote.host import packed
 from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.compatibility import check_fits
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rlgraph.core import RLGraphError
 from rlgraph.execution.engine import ActorFault, ActorMisconfigured, Engine
-from rlgraph.execution.host import Hosted, packed
+from rlgraph.execution.remote.host import Hosted, packed
 from rlgraph.runs.run_files import open_to_write, storing
 
 #: Characters of a log in a message.

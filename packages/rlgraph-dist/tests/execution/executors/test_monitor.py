@@ -2,10 +2,10 @@
 
 import pytest
 
-from rlgraph.execution.live_view import MOST_LINES, lines_of
-from rlgraph.execution.monitor import Monitor
-from rlgraph.execution.sampling import Sample
-from rlgraph.execution.work_times import WorkTimes, timed
+from rlgraph.execution.executors.live_view import MOST_LINES, lines_of
+from rlgraph.execution.executors.monitor import Monitor
+from rlgraph.execution.remote.sampling import Sample
+from rlgraph.execution.remote.work_times import WorkTimes, timed
 from rlgraph.experience.fragment import Origin
 
 

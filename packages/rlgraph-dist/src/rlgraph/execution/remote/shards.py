@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.errors import CheckpointWarning
-from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Engine
-from rlgraph.execution.host import Hosted
-from rlgraph.execution.replay_shard import Batch, BatchFormat
-from rlgraph.execution.requests import Calls
-from rlgraph.execution.sampling import Sample
-from rlgraph.execution.work_times import WorkTimes
+from rlgraph.execution.remote.actors import Actors
+from rlgraph.execution.remote.host import Hosted
+from rlgraph.execution.remote.replay_shard import Batch, BatchFormat
+from rlgraph.execution.remote.requests import Calls
+from rlgraph.execution.remote.sampling import Sample
+from rlgraph.execution.remote.work_times import WorkTimes
 from rlgraph.experience.fragment import Origin
 from rlgraph.experience.messages import pack_message
 

@@ -19,7 +19,7 @@ from typing import Any
 from rlgraph.core.collectives.membership import report_failure
 from rlgraph.core.collectives.place import ADDRESS, place_from_environment
 from rlgraph.environments import StateBoundsWarning
-from rlgraph.execution.host import packed, unpacked
+from rlgraph.execution.remote.host import packed, unpacked
 
 #: Bytes of the end of a learner's output that are shown.
 _SHOWN = 2000
@@ -42,7 +42,7 @@ class ProcessLauncher:
         """Start all but learner 0; returns the address at which they will look for it.
 
         Args:
-            make: what each runs, see `rlgraph.execution.host.packed`.
+            make: what each runs, see `rlgraph.execution.remote.host.packed`.
             size: number of learners.
 
         Raises:
@@ -56,7 +56,13 @@ class ProcessLauncher:
         for rank in range(1, size):
             with open(self._log(rank), "wb") as log:
                 self._processes[rank] = subprocess.Popen(
-                    [sys.executable, "-m", "rlgraph.execution.learners", str(message), str(os.getpid())],
+                    [
+                        sys.executable,
+                        "-m",
+                        "rlgraph.execution.remote.learners",
+                        str(message),
+                        str(os.getpid()),
+                    ],
                     env={**os.environ, **place_of(rank, size, address)},
                     stdout=log,
                     stderr=subprocess.STDOUT,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlgraph.execution.monitor import ActorActivity, Monitor
-from rlgraph.execution.work_times import share_waited
+from rlgraph.execution.executors.monitor import ActorActivity, Monitor
+from rlgraph.execution.remote.work_times import share_waited
 
 #: Actors that get a line of their own, at most.
 MOST_LINES = 8

@@ -15,9 +15,9 @@ from rlgraph.core import CheckpointError, InputError, RandomStreams, executor_cl
 from rlgraph.core.checkpoint.finding import find_checkpoint
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.execution.engine import Bytes
-from rlgraph.execution.sampling import fragment_format
-from rlgraph.execution.values import ValuedWriter, initial_errors
-from rlgraph.execution.work_times import WorkTimes, timed
+from rlgraph.execution.remote.sampling import fragment_format
+from rlgraph.execution.remote.values import ValuedWriter, initial_errors
+from rlgraph.execution.remote.work_times import WorkTimes, timed
 from rlgraph.experience.experience import write_fragment
 from rlgraph.experience.messages import checked_array, pack_message, unpack_message
 from rlgraph.experience.replay import Replay
@@ -53,7 +53,7 @@ class BatchFormat:
 
     def __init__(self, replay: Replay, actor: ActorSpec):
         graph, actions = actor.make_graph(), from_spec(actor.action_space)
-        spaces = replay.input_spaces(graph.policy_input_space(actor.raw_space), actions, None)
+        spaces = replay.input_spaces(graph.policy_input.space(actor.raw_space), actions, None)
         #: The Space of records.
         self.records: Dict = spaces["records"]
         fields = {
@@ -138,7 +138,7 @@ class ReplayShard:
             {
                 "records": self._batches.records,
                 "num_records": IntBox(1, None),
-                "time_percentage": FloatBox(0.0, 1.0),
+                "progress": FloatBox(0.0, 1.0),
                 "indices": IntBox(0, None, add_batch_rank=True),
                 "errors": FloatBox(add_batch_rank=True),
             },

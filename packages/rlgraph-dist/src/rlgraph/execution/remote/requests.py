@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, Engine
-from rlgraph.execution.sampling import Sample
+from rlgraph.execution.remote.actors import Actors
+from rlgraph.execution.remote.sampling import Sample
 from rlgraph.experience.fragment import Origin
 
 

@@ -11,10 +11,10 @@ from typing import Any
 from rlgraph.core import InputError
 from rlgraph.environments.state_bounds import Report
 from rlgraph.environments.stepped_env import stepped
-from rlgraph.execution.actors import Actors
 from rlgraph.execution.engine import Bytes, Engine
-from rlgraph.execution.host import Hosted
-from rlgraph.execution.requests import Calls
+from rlgraph.execution.remote.actors import Actors
+from rlgraph.execution.remote.host import Hosted
+from rlgraph.execution.remote.requests import Calls
 from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.workers.evaluation import Evaluation, evaluation_environments, play
 

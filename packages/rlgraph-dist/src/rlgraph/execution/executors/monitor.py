@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rlgraph.algorithms.metric import Metric
-from rlgraph.execution.sampling import Sample
-from rlgraph.execution.work_times import share_waited
+from rlgraph.execution.remote.sampling import Sample
+from rlgraph.execution.remote.work_times import share_waited
 from rlgraph.workers.metrics import define_metric
 
 #: Name -> meaning.

@@ -14,8 +14,8 @@ from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.execution.engine import Bytes
-from rlgraph.execution.values import VALUES, ValuingActor
-from rlgraph.execution.work_times import WorkTimes, timed
+from rlgraph.execution.remote.values import VALUES, ValuingActor
+from rlgraph.execution.remote.work_times import WorkTimes, timed
 from rlgraph.experience.fragment import Fragment, FragmentFormat, Origin
 from rlgraph.experience.step import VectorStep
 from rlgraph.learning.actor_spec import ActorSpec
@@ -42,7 +42,7 @@ class SamplerSpec:
         first: number of the first actor of its learner, among those of all learners of a group.
         incarnation: how often it was started again.
         begun: steps that the agent had observed before.
-        keeps_values: whether fragments have the values that acting knew; see `rlgraph.execution.values`.
+        keeps_values: whether fragments have the values that acting knew; see `rlgraph.execution.remote.values`.
     """
 
     actor: ActorSpec
