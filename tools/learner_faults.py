@@ -25,7 +25,7 @@ from pathlib import Path
 
 #: Seconds until those that remain must have ended, until a run must have begun, and until the last one must be over.
 LIMIT, BEGIN, END = 10.0, 120.0, 600.0
-_CHILD = b"rlgraph.execution.learners"
+_CHILD = b"rlgraph.execution.remote.learners"
 _LEARNED = 400.0
 
 

@@ -36,12 +36,12 @@ SPACES = {
     "records": RECORDS,
     "num_records": IntBox(),
     "num_episodes": IntBox(),
-    "time_percentage": FloatBox(),
+    "progress": FloatBox(),
     "indices": IntBox(add_batch_rank=True),
     "errors": FloatBox(add_batch_rank=True),
 }
 ARGUMENTS = {
-    PrioritizedReplay: ("records", "num_records", "time_percentage", "indices", "errors"),
+    PrioritizedReplay: ("records", "num_records", "progress", "indices", "errors"),
     RingBuffer: ("records", "num_records", "num_episodes"),
 }
 MEMORIES: dict[str, Callable[[], Any]] = {

@@ -141,7 +141,7 @@ def _trained(
 def sampling(ahead: int) -> Subject:
     """One actor, asked for this number of fragments ahead; 0: the sampler of an actor in this process."""
     from rlgraph.execution.ray import SyncBatchExecutor
-    from rlgraph.execution.sampling import SamplerSpec
+    from rlgraph.execution.remote.sampling import SamplerSpec
 
     executor = SyncBatchExecutor(
         {**ppo_spec(), "execution_spec": {"threads": 1}}, "CartPole-v1", backend="torch", seed=1, actors=1

@@ -31,7 +31,7 @@ INPUT_SPACES: dict[str, Any] = {
     "rewards": FloatBox(add_batch_rank=True),
     "terminals": BoolBox(add_batch_rank=True),
     "importance_weights": FloatBox(add_batch_rank=True),
-    "time_percentage": FloatBox(0.0, 1.0),
+    "progress": FloatBox(0.0, 1.0),
     "num_records": IntBox(1, None),
 }
 
@@ -374,8 +374,8 @@ class LargeDQN(Component):
         return self.policy.get_deterministic_action(self.preprocessor.call(states))["action"]
 
     @rlgraph_api
-    def get_actions(self, states: Any, time_percentage: Any) -> Any:
-        return self.exploration.get_action(self.get_greedy_actions(states), time_percentage)
+    def get_actions(self, states: Any, progress: Any) -> Any:
+        return self.exploration.get_action(self.get_greedy_actions(states), progress)
 
     @rlgraph_api
     def predict_rewards(self, states: Any) -> Any:

@@ -89,7 +89,7 @@ def by_hand(backend: str, execution: dict[str, Any]) -> Callable[[], Any]:
     def train() -> None:
         states = vector.reset()
         for i in range(1, STEPS + 1):
-            actions = explore(states, time_percentage=percentage)["actions"]
+            actions = explore(states, progress=percentage)["actions"]
             next_states, rewards, terminated, _, _ = step(actions)
             insert(
                 {
@@ -102,7 +102,7 @@ def by_hand(backend: str, execution: dict[str, Any]) -> Callable[[], Any]:
             )
             states = next_states
             if i % UPDATE_EVERY == 0:
-                update(batch_size, time_percentage=percentage)
+                update(batch_size, progress=percentage)
             if i % SYNC_EVERY == 0:
                 sync()
 

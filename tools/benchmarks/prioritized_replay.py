@@ -178,7 +178,7 @@ def component(use_kernels: bool, rng: Any) -> dict[str, Callable[[], Any]]:
     spaces = {
         "records": records,
         "num_records": IntBox(),
-        "time_percentage": FloatBox(),
+        "progress": FloatBox(),
         "indices": IntBox(add_batch_rank=True),
         "errors": FloatBox(add_batch_rank=True),
     }
@@ -189,10 +189,10 @@ def component(use_kernels: bool, rng: Any) -> dict[str, Callable[[], Any]]:
     update, get = executor.program("update_records"), executor.program("get_records")
     indices = cycle(rng.integers(0, CAPACITY, (POOL, 64)))
     errors = cycle(rng.normal(size=(POOL, 64)).astype(np.float32))
-    number, time_percentage = np.array(64), np.array(0.5, np.float32)
+    number, progress = np.array(64), np.array(0.5, np.float32)
     return {
         "update_records 64": lambda: update(next(indices), next(errors)),
-        "get_records 64": lambda: get(number, time_percentage),
+        "get_records 64": lambda: get(number, progress),
     }
 
 

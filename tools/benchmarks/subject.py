@@ -42,7 +42,7 @@ def make_agent(backend: str, **overrides: Any) -> DQNAgent:
 def update_program(executor: Any) -> Callable[[Mapping[str, Any]], Any]:
     """``f(batch) -> results``: the compiled or eager update on an external batch."""
     program, progress = executor.program("update"), np.zeros((), np.float32)
-    return lambda batch: program(batch, time_percentage=progress)
+    return lambda batch: program(batch, progress=progress)
 
 
 def random_states(number: int, seed: int = 0) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("sphinx")
 from metrics_glossary import metrics_markdown, metrics_of_agents
 
-from rlgraph.execution.monitor import METRICS as OF_EXECUTORS
+from rlgraph.execution.executors.monitor import METRICS as OF_EXECUTORS
 from rlgraph.workers.metrics import METRICS
 
 

@@ -226,7 +226,7 @@ def update(execution, monkeypatch):
         rng = np.random.default_rng(5)
         before = {name: rng.normal(scale=0.7, size=agent.get_weights()[name].shape) for name in names}
         agent.set_weights(before)
-        times = {"time_percentage": np.array(PROGRESS)}
+        times = {"progress": np.array(PROGRESS)}
         results = agent.learner.executor.execute("update", make_rollout(), **times)
         weights = agent.get_weights()
         after = {name.removeprefix(head): weights[name] for name in names}

@@ -23,11 +23,11 @@ class StepsOfEpisode(Exploration):
         self.internal_states_space = Dict(count=IntBox(None, None), add_batch_rank=True)
 
     @rlgraph_api
-    def get_action(self, actions, time_percentage=None, use_exploration=None, observations=None):
+    def get_action(self, actions, progress=None, use_exploration=None, observations=None):
         return self._counted(observations["internal_states"]["count"])
 
     @rlgraph_api
-    def next_internal_states(self, observations, time_percentage=None, use_exploration=None):
+    def next_internal_states(self, observations, progress=None, use_exploration=None):
         return {"count": self._more(observations["internal_states"]["count"])}
 
     @graph_fn(host=True, spaces=action_batch)

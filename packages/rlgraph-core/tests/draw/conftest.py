@@ -126,10 +126,8 @@ class DQN(Component):
         )
 
     @rlgraph_api
-    def get_actions(self, states, time_percentage):
-        return self.exploration.get_action(
-            self.policy.get_deterministic_action(states)["action"], time_percentage
-        )
+    def get_actions(self, states, progress):
+        return self.exploration.get_action(self.policy.get_deterministic_action(states)["action"], progress)
 
     @rlgraph_api
     def insert(self, states, actions, rewards, terminals, next_states):
@@ -262,7 +260,7 @@ GRAPHS = {
             "actions": IntBox(2, add_batch_rank=True),
             "rewards": FloatBox(add_batch_rank=True),
             "terminals": BoolBox(add_batch_rank=True),
-            "time_percentage": float,
+            "progress": float,
             "num_records": int,
         },
     ),

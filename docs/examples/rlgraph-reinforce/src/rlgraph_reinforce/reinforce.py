@@ -49,7 +49,7 @@ class Reinforce(Algorithm):
         super().__init__(self.policy, self.baseline, self.optimizer, scope="reinforce")
 
     @rlgraph_api
-    def update(self, records: Any, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, progress: Any = None) -> Any:
         observations, actions = records["observations"], records["actions"]
         values = self.baseline.get_values_of_transitions(
             observations, records["next_observations"]
@@ -61,7 +61,7 @@ class Reinforce(Algorithm):
             log_probs, values["state_values"], values["next_state_values"], records
         )
         variables = self.policy.variables() + self.baseline.variables()
-        self.optimizer.step(variables, losses["loss"], time_percentage)
+        self.optimizer.step(variables, losses["loss"], progress)
         return losses
 
     @graph_fn

@@ -42,7 +42,7 @@ class ActorHandle:
         self._executor = spec.make_executor(self._graph)
         #: Acts for several clients in one call; its table is a copy of theirs.
         self._group = Actor(self._executor, self._graph, self._space)
-        seen, actions = self._graph.policy_input_space(self._space), from_spec(spec.action_space)
+        seen, actions = self._graph.policy_input.space(self._space), from_spec(spec.action_space)
         self._reader = StepReader(self._space, seen, actions, spec.dtype)
         #: Held while anyone acts: weights change between two calls.
         self._lock = threading.Lock()
@@ -112,7 +112,7 @@ class ActorHandle:
                 self._slots += 1
                 streams = RandomStreams([self.spec.seed, self._slots])
                 self._free.append(Actor(self._executor, self._graph, self._space, 1, streams))
-                self._free[-1].time_percentage = self._group.time_percentage
+                self._free[-1].progress = self._group.progress
             actor = self._free.pop()
         actor.reset()
         return Client(self, actor)

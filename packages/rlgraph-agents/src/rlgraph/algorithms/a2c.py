@@ -38,7 +38,7 @@ class A2C(ActorCritic):
         self.add_components(self.loss)
 
     @rlgraph_api
-    def update(self, records: Any, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, progress: Any = None) -> Any:
         observations = records["observations"]
         computed, metrics = self.compute_advantages(records)
         losses = self.loss.loss(
@@ -46,11 +46,11 @@ class A2C(ActorCritic):
             state_values=computed["trained_values"],
             advantages=computed["advantages"],
             entropy=self.policy.get_entropy(observations)["entropy"],
-            time_percentage=time_percentage,
+            progress=progress,
             weights=records["weights"],
             policy_advantages=computed.get("policy_advantages"),
             evaluated_values=computed["values"],
         )
-        numbers = self.minimize(losses, {**records, **computed}, time_percentage)
+        numbers = self.minimize(losses, {**records, **computed}, progress)
         # After the derivatives, which do not go back through sums over learners.
         return {**numbers, **metrics, **self.explained(computed, records)}

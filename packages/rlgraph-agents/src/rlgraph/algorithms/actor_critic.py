@@ -123,15 +123,15 @@ class ActorCritic(Algorithm):
     def _sum(self, ops: Any, a: Any, b: Any) -> Any:
         return a + b
 
-    def minimize(self, losses: Any, records: Any, time_percentage: Any) -> dict[str, Any]:
+    def minimize(self, losses: Any, records: Any, progress: Any) -> dict[str, Any]:
         """One step of the optimizer on ``losses["loss"]`` []; returns the losses, for use in API methods.
 
         Args:
             losses: what a loss returns.
             records: those that the loss is of, with the fields of `evaluated`.
-            time_percentage: how much of training is done, [].
+            progress: how much of training is done, [].
         """
         variables = self.trainable_variables(self.policy, self.value_function)
-        norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
+        norm = self.optimizer.measured_step(variables, losses["loss"], progress)
         numbers = {name: loss for name, loss in losses.items() if name != "loss_per_item"} | norm
-        return numbers if self.intrinsic is None else numbers | self.intrinsic.step(records, time_percentage)
+        return numbers if self.intrinsic is None else numbers | self.intrinsic.step(records, progress)

@@ -19,10 +19,10 @@ class Algorithm(Component):
     three API methods, of which it writes `update`, and the others if a drawn and a best action of its part ``policy``
     are not what it does:
 
-    * ``act(observations)``, with ``time_percentage`` if it needs it: a dict with ``"action" [B, ...]``, as policies
+    * ``act(observations)``, with ``progress`` if it needs it: a dict with ``"action" [B, ...]``, as policies
       return it.
     * ``act_greedily(observations)``: the same without exploration; the observations say that noisy layers have none.
-    * ``update(records)``, with ``time_percentage`` and ``importance_weights`` if it needs them: a dict of numbers
+    * ``update(records)``, with ``progress`` and ``importance_weights`` if it needs them: a dict of numbers
       ``[]``, each of which is a metric; ``"priorities" [B]`` go back to the store, ``"loss_per_item" [B]`` to whoever
       gave the batch.
 

@@ -53,9 +53,9 @@ class BehaviourCloning(Algorithm):
         super().__init__(self.policy, self.loss, self.optimizer, scope="bc")
 
     @rlgraph_api
-    def update(self, records: Any, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, progress: Any = None) -> Any:
         observations = records["observations"]
         likelihood = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
         losses = self.loss.loss(parameters=likelihood)
         variables = self.policy.variables(trainable_only=True)
-        return {**losses, **self.optimizer.measured_step(variables, losses["loss"], time_percentage)}
+        return {**losses, **self.optimizer.measured_step(variables, losses["loss"], progress)}

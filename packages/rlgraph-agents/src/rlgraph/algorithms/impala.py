@@ -91,7 +91,7 @@ class IMPALA(Algorithm):
         return self.policy.get_action_and_log_likelihood(observations, False)
 
     @rlgraph_api
-    def update(self, records: Any, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, progress: Any = None) -> Any:
         observations = records["observations"]
         values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
         log_probs = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
@@ -113,7 +113,7 @@ class IMPALA(Algorithm):
             log_probs=log_probs,
             state_values=values["state_values"],
             entropy=self.policy.get_entropy(observations)["entropy"],
-            time_percentage=time_percentage,
+            progress=progress,
             evaluated_log_probs=evaluated_log_probs,
             evaluated_values=evaluated_values,
         )
@@ -121,7 +121,7 @@ class IMPALA(Algorithm):
             **given, log_probs=evaluated_log_probs, state_values=evaluated_values
         )
         variables = self.trainable_variables(self.policy, self.value_function)
-        norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
+        norm = self.optimizer.measured_step(variables, losses["loss"], progress)
         # After the derivatives, which do not go back through sums over learners.
         explained = self.loss.get_explained_variance(
             values=evaluated_values, targets=targets, weights=records["weights"]

@@ -105,7 +105,7 @@ class IntrinsicRewards(Component):
         """The rewards ``[T, N]`` of a rollout, and further fields for `learn`."""
         raise NotImplementedError
 
-    def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
+    def learn(self, records: Any, weights: Any, progress: Any) -> Any:
         """One update of the module on the items of a minibatch whose weight is not 0; its loss []."""
         raise NotImplementedError
 
@@ -138,14 +138,14 @@ class IntrinsicRewards(Component):
         return fields, {"intrinsic_reward": mean}
 
     @rlgraph_api
-    def step(self, records: Any, time_percentage: Any = None) -> Any:
+    def step(self, records: Any, progress: Any = None) -> Any:
         """One update on a minibatch: ``{"predictor_loss": [], "intrinsic_value_loss": []}`` before it."""
         weights = records["weights"]
         chosen = weights if self.proportion == 1.0 else self._chosen(weights)
-        predictor_loss = self.learn(records, chosen, time_percentage)
+        predictor_loss = self.learn(records, chosen, progress)
         values = self.value_function.get_state_values(records["observations"])["state_values"]
         loss = self._value_loss(values, records["intrinsic_targets"], weights)
-        self.optimizer.step(self.value_function.variables(trainable_only=True), loss, time_percentage)
+        self.optimizer.step(self.value_function.variables(trainable_only=True), loss, progress)
         return {"predictor_loss": predictor_loss, "intrinsic_value_loss": loss}
 
     @graph_fn(flatten_ops=True, split_ops=True)
@@ -227,8 +227,8 @@ class RND(IntrinsicRewards):
         states = self.module.standardize(records["next_observations"]["states"], records["weights"])
         return self.module.get_intrinsic_rewards(self._apart(states)), {"standardized_states": states}
 
-    def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
-        return self.module.update(records["standardized_states"], weights, time_percentage)["loss"]
+    def learn(self, records: Any, weights: Any, progress: Any) -> Any:
+        return self.module.update(records["standardized_states"], weights, progress)["loss"]
 
 
 class ICM(IntrinsicRewards):
@@ -298,9 +298,9 @@ class ICM(IntrinsicRewards):
         states, reached = (self._apart(records[name]["states"]) for name in names)
         return self.module.get_intrinsic_rewards(states, records["actions"], reached), {}
 
-    def learn(self, records: Any, weights: Any, time_percentage: Any) -> Any:
+    def learn(self, records: Any, weights: Any, progress: Any) -> Any:
         states, reached = (records[name]["states"] for name in ("observations", "next_observations"))
-        return self.module.update(states, records["actions"], reached, time_percentage, weights)["loss"]
+        return self.module.update(states, records["actions"], reached, progress, weights)["loss"]
 
 
 def _network(spec: Any, scope: str) -> Callable[[], NeuralNetwork]:

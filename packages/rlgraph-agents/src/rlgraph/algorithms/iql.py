@@ -70,7 +70,7 @@ class IQL(OffPolicyActorCritic):
         super().__init__(self.policy, *parts, scope="iql")
 
     @rlgraph_api
-    def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, importance_weights: Any = None, progress: Any = None) -> Any:
         states, actions = records["observations"], records["actions"]
         value, calm = self.value_function.value_output(states), evaluating(self.value_function, states)
         losses = self.loss.loss(
@@ -83,9 +83,9 @@ class IQL(OffPolicyActorCritic):
             evaluated_values=value if calm is states else self.value_function.value_output(calm),
             weights=importance_weights,
         )
-        norms = self.step("critic", self.critics, losses["critic_loss"], time_percentage)
-        norms |= self.step("value", [self.value_function], losses["value_loss"], time_percentage)
-        norms |= self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
+        norms = self.step("critic", self.critics, losses["critic_loss"], progress)
+        norms |= self.step("value", [self.value_function], losses["value_loss"], progress)
+        norms |= self.step("actor", [self.policy], losses["actor_loss"], progress)
         for target in self.targets:
             target.sync()
         return {"priorities": self.loss.get_errors(losses.pop("loss_per_item")), **losses, **norms}

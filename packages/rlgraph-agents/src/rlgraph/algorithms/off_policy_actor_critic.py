@@ -91,12 +91,10 @@ class OffPolicyActorCritic(Algorithm):
         make = partial(Optimizer.from_spec, spec, path="optimizer_spec")
         self.optimizers = {name: make(scope=f"{name}-optimizer") for name in names}
 
-    def step(self, name: str, parts: Sequence[Component], loss: Any, time_percentage: Any) -> dict[str, Any]:
+    def step(self, name: str, parts: Sequence[Component], loss: Any, progress: Any) -> dict[str, Any]:
         """A step of the optimizer `name` on the variables of `parts`; returns what it measures.
 
         For use in API methods.
         """
-        measured = self.optimizers[name].measured_step(
-            self.trainable_variables(*parts), loss, time_percentage
-        )
+        measured = self.optimizers[name].measured_step(self.trainable_variables(*parts), loss, progress)
         return {f"{name}_{what}": number for what, number in measured.items()}

@@ -84,7 +84,7 @@ class PPO(ActorCritic):
             )
 
     @rlgraph_api
-    def update(self, records: Any, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, progress: Any = None) -> Any:
         observations = records["observations"]
         calm = {**records, "observations": evaluating(self.value_function, observations)}
         computed, metrics = self.compute_advantages(calm)
@@ -95,10 +95,10 @@ class PPO(ActorCritic):
             advantages = computed.get("policy_advantages", computed["advantages"])
             computed["policy_advantages"] = self.standardize.standardize(advantages, records["weights"])
         metrics |= self.explained(computed, records)
-        return {**self.epochs.run(self.step, records, computed, time_percentage), **metrics}
+        return {**self.epochs.run(self.step, records, computed, progress), **metrics}
 
     @rlgraph_api
-    def step(self, records: Any, time_percentage: Any = None) -> Any:
+    def step(self, records: Any, progress: Any = None) -> Any:
         """One update on a minibatch: eq. 9."""
         observations = records["observations"]
         losses = self.loss.loss(
@@ -108,8 +108,8 @@ class PPO(ActorCritic):
             prev_state_values=records["values"],
             advantages=records["advantages"],
             entropy=self.policy.get_entropy(observations)["entropy"],
-            time_percentage=time_percentage,
+            progress=progress,
             weights=records["weights"],
             policy_advantages=records.get("policy_advantages"),
         )
-        return self.minimize(losses, records, time_percentage)
+        return self.minimize(losses, records, progress)

@@ -82,10 +82,10 @@ class QLearning(Algorithm):
         super().__init__(*parts, scope=self.name)
 
     @rlgraph_api
-    def act(self, observations: Any, time_percentage: Any) -> Any:
+    def act(self, observations: Any, progress: Any) -> Any:
         greedy = self.act_greedily(observations)
         explored = greedy["action" if self.exploration.explores == "actions" else "q_values"]
-        action = self.exploration.get_action(explored, time_percentage, observations=observations)
+        action = self.exploration.get_action(explored, progress, observations=observations)
         return {"action": action, "q_values": greedy["q_values"]}
 
     @rlgraph_api
@@ -94,11 +94,11 @@ class QLearning(Algorithm):
         return {"action": greedy["action"], "q_values": self.get_q_values(observations)}
 
     @rlgraph_api
-    def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, importance_weights: Any = None, progress: Any = None) -> Any:
         values = self._values(records)
         losses = self.loss.loss(**values, weights=importance_weights)
         variables = self.policy.variables(trainable_only=True)
-        norm = self.optimizer.measured_step(variables, losses["loss"], time_percentage)
+        norm = self.optimizer.measured_step(variables, losses["loss"], progress)
         return {**losses, **norm, "priorities": self.loss.get_td_errors(**values)}
 
     @rlgraph_api

@@ -90,7 +90,7 @@ class SAC(OffPolicyActorCritic):
         return self.at_first(self.policy.get_stochastic_action(observations), observations)
 
     @rlgraph_api
-    def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, importance_weights: Any = None, progress: Any = None) -> Any:
         states, next_states = records["observations"], records["next_observations"]
         (actions, log_probs), (next_actions, next_log_probs) = self._drawn(states), self._drawn(next_states)
         losses = self.loss.loss(
@@ -104,9 +104,9 @@ class SAC(OffPolicyActorCritic):
             weights=importance_weights,
             action_mask=states.get("action_mask"),
         )
-        norms = self.step("actor", [self.policy], losses["actor_loss"], time_percentage)
-        norms |= self.step("critic", self.critics, losses["critic_loss"], time_percentage)
-        self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
+        norms = self.step("actor", [self.policy], losses["actor_loss"], progress)
+        norms |= self.step("critic", self.critics, losses["critic_loss"], progress)
+        self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], progress)
         for target in self.targets:
             target.sync()
         if self.first_actions is not None:

@@ -91,13 +91,13 @@ class TD3(OffPolicyActorCritic):
         self.actor_loss = self.get_variable("actor-loss", float, trainable=False)
 
     @rlgraph_api
-    def act(self, observations: Any, time_percentage: Any) -> Any:
+    def act(self, observations: Any, progress: Any) -> Any:
         acted = self.policy.get_deterministic_action(observations)
-        explored = self.exploration.get_action(acted["action"], time_percentage, observations=observations)
+        explored = self.exploration.get_action(acted["action"], progress, observations=observations)
         return self.at_first({**acted, "action": explored}, observations)
 
     @rlgraph_api
-    def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
+    def update(self, records: Any, importance_weights: Any = None, progress: Any = None) -> Any:
         states, next_states = records["observations"], records["next_observations"]
         following = self.policy.smoothed(
             self.target_policy.get_deterministic_action(next_states)["action"],
@@ -111,7 +111,7 @@ class TD3(OffPolicyActorCritic):
             **{name: records[name] for name in ("rewards", "terminals", "discounts")},
             weights=importance_weights,
         )
-        norms = self.step("critic", self.critics, losses["loss"], time_percentage)
+        norms = self.step("critic", self.critics, losses["loss"], progress)
 
         def update_policy() -> None:
             actions = self.policy.get_deterministic_action(states)["action"]
@@ -120,7 +120,7 @@ class TD3(OffPolicyActorCritic):
             loss = self.loss.loss_average(
                 self.loss.actor_loss_per_item(q_values_policy=values), importance_weights
             )
-            self.step("actor", [self.policy], loss, time_percentage)
+            self.step("actor", [self.policy], loss, progress)
             self._keep(loss)
             for target in (self.target_policy, *self.targets):
                 target.sync()

@@ -35,7 +35,7 @@ def code_of(error: Exception) -> ExitCode:
     # Looked up in sys.modules: an error can only come from a module that is imported already.
     modules = {
         "rlgraph.environments.errors": "EnvironmentFault",
-        "rlgraph.execution.actors": "TooManyRestarts",
+        "rlgraph.execution.remote.actors": "TooManyRestarts",
         "rlgraph.runs.errors": "StorageError",
     }
     raised = (getattr(sys.modules[module], name) for module, name in modules.items() if module in sys.modules)

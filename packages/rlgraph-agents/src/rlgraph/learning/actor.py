@@ -47,30 +47,30 @@ class Actor:
         self._preprocess = self._programs.get("preprocess") if learns else self._preprocess_frozen
         # With streams of its own every call of `program` links another one.
         self._program_with_extras = cache(lambda method: executor.program(f"{method}_with_extras", streams))
-        self._timed = [method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")]
+        self._timed = [method for method in ("act", "act_greedily") if graph.takes(method, "progress")]
         self._space = graph.table_space(state_space)
         #: The states, raw and as the algorithm sees them, if a part of them is a mask.
-        self.masked, self.policy_input_mask = graph.masked, graph.policy_input_mask
+        self.masked, self.policy_input_mask = graph.masked, graph.policy_input.mask
         self._dtype = executor.execution.dtype
         #: The root component.
         self.graph, self._previous_steps = graph, graph.previous
         self._weights = executor.flat_weights(methods)
-        self.time_percentage = np.zeros((), self._dtype)
+        self.progress = np.zeros((), self._dtype)
         #: Version of the weights.
         self.version = 0
         self.resize(slots)
 
     @property
-    def time_percentage(self) -> np.ndarray:
+    def progress(self) -> np.ndarray:
         """How much of training is done []; schedules follow it."""
-        return self._time_percentage
+        return self._progress
 
-    @time_percentage.setter
-    def time_percentage(self, given: np.ndarray) -> None:
-        self._time_percentage = given
+    @progress.setter
+    def progress(self, given: np.ndarray) -> None:
+        self._progress = given
         #: Acting method -> the arguments that follow the schedule.
         self._times: dict[str, dict[str, Any]] = {"act": {}, "act_greedily": {}}
-        self._times |= {method: {"time_percentage": given} for method in self._timed}
+        self._times |= {method: {"progress": given} for method in self._timed}
         #: Whether to explore -> the program that acts, and these arguments.
         self._acting = {
             method == "act": (self._programs[method], arguments) for method, arguments in self._times.items()
@@ -146,7 +146,9 @@ class Actor:
         seen = self._preprocessed(states, slots, learns)
         if self._previous is None:
             return seen
-        return self.graph.with_previous(seen, self._previous if slots is None else self._previous[slots])
+        return self.graph.policy_input.with_previous(
+            seen, self._previous if slots is None else self._previous[slots]
+        )
 
     def _preprocessed(self, states: Any, slots: Any, learns: bool) -> Any:
         program = self._preprocess if learns else self._preprocess_frozen
@@ -236,7 +238,7 @@ class Actor:
             )
         self._weights.set(arrays)
         self.version = int(header["version"])
-        self.time_percentage[()] = header["progress"]
+        self.progress[()] = header["progress"]
 
     def get_state(self) -> Any:
         """Copies of the table; see `set_state`."""

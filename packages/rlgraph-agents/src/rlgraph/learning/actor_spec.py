@@ -139,7 +139,7 @@ class ActorSpec:
         """
         if remembered is None and graph.algorithm.behaviour_outputs:
             remembered = Dict(dict(graph.algorithm.behaviour_outputs))
-        states = graph.policy_input_space(self.raw_space)
+        states = graph.policy_input.space(self.raw_space)
         return FragmentFormat(
             states,
             from_spec(self.action_space),

@@ -19,6 +19,7 @@ from rlgraph.experience.experience import Experience
 from rlgraph.experience.no_experience import NoExperience
 from rlgraph.experience.previous_steps import PREVIOUS, PreviousSteps
 from rlgraph.experience.sequences import suited_experience
+from rlgraph.learning.policy_input import PolicyInput
 from rlgraph.spaces import Dict, FloatBox, Space
 
 #: What `Algorithm.update` returns per item [B]: for the memory, and for whoever gave the batch.
@@ -53,15 +54,12 @@ class AgentGraph(Component):
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
         self.normalize, self.scale_rewards = normalize, scale_rewards if experience else None
-        #: The states, raw and as the algorithm sees them, if a part of them is a mask.
-        self.masked = self.policy_input_mask = masked
-        if masked is not None and preprocessor is not None:
-            self.policy_input_mask = masked.preprocessed(_preprocessed_space(preprocessor, masked.rest_space))
-        self.previous, self._preprocessed_masked = previous, self.policy_input_mask
+        #: The raw states, if a part of them is a mask.
+        self.masked, self.previous = masked, previous
+        #: The structure of states as the algorithm sees them.
+        self.policy_input = PolicyInput(preprocessor, masked, previous)
         #: Takes floats of states outside their bounds, of all environments that its actors act in.
         self.report_bounds: Report = ReportOnce()
-        if masked is not None and previous is not None:
-            self.policy_input_mask = masked.preprocessed(previous.space)
         acts_only = experience is None
         #: What it learns from: that which was given, or what suits recurrent networks.
         self.experience = experience = suited_experience(
@@ -108,28 +106,6 @@ class AgentGraph(Component):
 
     # Spaces.
 
-    def policy_input_space(self, state_space: Space) -> Space:
-        """One state as the algorithm sees it, from one raw state; both without ranks."""
-        if self.previous is not None:
-            return self.previous.space if self.policy_input_mask is None else self.policy_input_mask.space
-        if self.preprocessor is None:
-            return state_space
-        if self.policy_input_mask is not None:
-            return self.policy_input_mask.space
-        return _preprocessed_space(self.preprocessor, state_space)
-
-    def without_mask(self, seen: Any) -> Any:
-        """States as the algorithm sees them, or their Space, without the mask and what is kept of the step before."""
-        rest = seen if self.policy_input_mask is None else self.policy_input_mask.split(seen)[0]
-        return rest if self.previous is None else rest[OBSERVATION]
-
-    def with_previous(self, states: Any, previous: Any) -> Any:
-        """Preprocessed states ``[N, ...]`` as the algorithm sees them, with what is kept of the steps before them."""
-        masked = self._preprocessed_masked
-        rest, mask = (states, None) if masked is None else masked.split(states)
-        seen = {OBSERVATION: rest, PREVIOUS: previous}
-        return seen if masked is None else masked.join(seen, mask)
-
     def table_space(self, state_space: Space) -> Dict | None:
         """The Space of the rows of an actor's table ``[N, ...]``, by part; None if nothing keeps state.
 
@@ -154,7 +130,7 @@ class AgentGraph(Component):
         """
         raw, table = state_space.with_batch_rank(), dict(self.table_space(state_space) or {})
         acting = {key: space for key, space in table.items() if key != "preprocessor"}
-        spaces: dict[str, Any] = {"states": self.policy_input_space(state_space).with_batch_rank()}
+        spaces: dict[str, Any] = {"states": self.policy_input.space(state_space).with_batch_rank()}
         for method in methods:
             kept: Any = Dict(acting, add_batch_rank=True) if acting else None
             if method in ON_RAW_STATES:
@@ -167,9 +143,9 @@ class AgentGraph(Component):
                 spaces[f"{method}.internal_states"] = kept
             greedy = method == "get_greedy_actions" or method.startswith("act_greedily")
             if not method.startswith("preprocess") and self.takes(
-                "act_greedily" if greedy else "act", "time_percentage"
+                "act_greedily" if greedy else "act", "progress"
             ):
-                spaces[f"{method}.time_percentage"] = FloatBox(0.0, 1.0)
+                spaces[f"{method}.progress"] = FloatBox(0.0, 1.0)
         return spaces
 
     def takes(self, method: str, argument: str) -> bool:
@@ -215,7 +191,7 @@ class AgentGraph(Component):
 
     def observed(self, states: Any) -> dict[str, Any]:
         """The bundle of observations of ``states`` as the algorithm sees them: the mask among them apart."""
-        masked = self.policy_input_mask
+        masked = self.policy_input.mask
         rest, mask = (states, None) if masked is None else masked.split(states)
         previous = None
         if self.previous is not None:
@@ -245,52 +221,46 @@ class AgentGraph(Component):
         return ops.reshape(ops.concat(padded, axis=-1), (*ops.shape(mask)[:-1], *columns.shape))
 
     @rlgraph_api
-    def act(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
+    def act(self, states: Any, internal_states: Any = None, progress: Any = None) -> Any:
         """``{"actions"}`` for ``states [B, ...]`` as the algorithm sees them, drawn or explored.
 
         Where acting keeps state also ``"internal_states"`` after the step, by part, and ``"remembered"`` if the
         algorithm remembers something.
         """
-        return self._acted("act", states, internal_states, time_percentage)[0]
+        return self._acted("act", states, internal_states, progress)[0]
 
     @rlgraph_api
-    def act_greedily(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
+    def act_greedily(self, states: Any, internal_states: Any = None, progress: Any = None) -> Any:
         """As `act`, without draws and exploration."""
-        return self._acted("act_greedily", states, internal_states, time_percentage)[0]
+        return self._acted("act_greedily", states, internal_states, progress)[0]
 
     @rlgraph_api
-    def act_with_extras(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
+    def act_with_extras(self, states: Any, internal_states: Any = None, progress: Any = None) -> Any:
         """As `act`, with ``"extras"``: a dict of what else the algorithm returned, from the same draws."""
-        results, extras = self._acted("act", states, internal_states, time_percentage)
+        results, extras = self._acted("act", states, internal_states, progress)
         return {**results, "extras": extras}
 
     @rlgraph_api
-    def act_greedily_with_extras(
-        self, states: Any, internal_states: Any = None, time_percentage: Any = None
-    ) -> Any:
+    def act_greedily_with_extras(self, states: Any, internal_states: Any = None, progress: Any = None) -> Any:
         """As `act_with_extras`, without draws and exploration."""
-        results, extras = self._acted("act_greedily", states, internal_states, time_percentage)
+        results, extras = self._acted("act_greedily", states, internal_states, progress)
         return {**results, "extras": extras}
 
     @rlgraph_api
-    def get_greedy_actions(
-        self, states: Any, internal_states: Any = None, time_percentage: Any = None
-    ) -> Any:
+    def get_greedy_actions(self, states: Any, internal_states: Any = None, progress: Any = None) -> Any:
         """The best actions for raw ``states [B, ...]``, e.g. for exports.
 
         Where acting keeps state, `internal_states` are all of it, by part, and the results ``{"actions",
         "internal_states"}``.
         """
-        return self._acted_on_raw("act_greedily", states, internal_states, time_percentage)
+        return self._acted_on_raw("act_greedily", states, internal_states, progress)
 
     @rlgraph_api
-    def get_sampled_actions(
-        self, states: Any, internal_states: Any = None, time_percentage: Any = None
-    ) -> Any:
+    def get_sampled_actions(self, states: Any, internal_states: Any = None, progress: Any = None) -> Any:
         """As `get_greedy_actions`, drawn or explored."""
-        return self._acted_on_raw("act", states, internal_states, time_percentage)
+        return self._acted_on_raw("act", states, internal_states, progress)
 
-    def _acted_on_raw(self, method: str, states: Any, internal_states: Any, time_percentage: Any) -> Any:
+    def _acted_on_raw(self, method: str, states: Any, internal_states: Any, progress: Any) -> Any:
         seen, after = states, {}
         if self.preprocessor is not None:
             of_preprocessor = internal_states["preprocessor"] if self.preprocessor.has_state else None
@@ -298,15 +268,15 @@ class AgentGraph(Component):
             results = self._preprocessed(preprocess, states, of_preprocessor)
             seen = results["states"]
             after = {"preprocessor": results["internal_states"]} if self.preprocessor.has_state else {}
-        results, _ = self._acted(method, seen, internal_states, time_percentage)
+        results, _ = self._acted(method, seen, internal_states, progress)
         after |= results.get("internal_states", {})
         return {"actions": results["actions"], "internal_states": after} if after else results["actions"]
 
     def _acted(
-        self, method: str, states: Any, internal_states: Any, time_percentage: Any
+        self, method: str, states: Any, internal_states: Any, progress: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Actions, with internal states if there are any; and what else the algorithm returned."""
-        observations, times = self.observed(states), self._times(method, time_percentage)
+        observations, times = self.observed(states), self._times(method, progress)
         recurrent, noisy = self.algorithm.recurrent_parts, self._noisy_parts()
         if recurrent or noisy:
             observations["internal_states"] = internal_states
@@ -336,8 +306,8 @@ class AgentGraph(Component):
             part for part in self.algorithm.sub_components.values() if hasattr(part, "next_internal_states")
         ]
 
-    def _times(self, method: str, time_percentage: Any) -> dict[str, Any]:
-        return {"time_percentage": time_percentage} if self.takes(method, "time_percentage") else {}
+    def _times(self, method: str, progress: Any) -> dict[str, Any]:
+        return {"progress": progress} if self.takes(method, "progress") else {}
 
     # Learning.
 
@@ -347,7 +317,7 @@ class AgentGraph(Component):
         records: Any,
         beginnings: Any = None,
         importance_weights: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
     ) -> Any:
         """One update of the algorithm.
 
@@ -355,9 +325,9 @@ class AgentGraph(Component):
             records: a dict of ``states``, ``next_states`` and `fields`, ``[B, ...]`` or ``[T, N, ...]``.
             beginnings: the internal states ``[N, ...]`` before the first step of sequences, by part.
             importance_weights: [B], of records drawn by priority.
-            time_percentage: how much of training is done, [].
+            progress: how much of training is done, [].
         """
-        results = self._learned("update", records, beginnings, importance_weights, time_percentage)
+        results = self._learned("update", records, beginnings, importance_weights, progress)
         if self._is_prioritized or not isinstance(results, dict):
             return results
         # Nobody asks for priorities, and they cost what a loss costs.
@@ -379,18 +349,18 @@ class AgentGraph(Component):
         return self.memory.get_number_of_demonstrations()
 
     @rlgraph_api
-    def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
+    def update_from_memory(self, num_records: Any, progress: Any = None) -> Any:
         """One update on ``num_records`` [] records of the memory; priorities go back to it."""
         memory = self.memory
         if self._is_prioritized:
-            records, indices, weights = memory.get_records(num_records, time_percentage)
-            results = self._learned("update", records, None, weights, time_percentage)
+            records, indices, weights = memory.get_records(num_records, progress)
+            results = self._learned("update", records, None, weights, progress)
             memory.update_records(indices, results["priorities"])
         else:
-            results = self._learned("update", memory.get_records(num_records), None, None, time_percentage)
+            results = self._learned("update", memory.get_records(num_records), None, None, progress)
         return {name: number for name, number in results.items() if name not in PER_ITEM}
 
-    def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
+    def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, progress: Any) -> Any:
         """What a method of the algorithm that takes records makes of them."""
         updates = method == "update"
         if self.sequences is None:
@@ -403,7 +373,7 @@ class AgentGraph(Component):
         if self.scale_rewards is not None:
             scaled = self.scale_rewards.normalize
             given |= {name: scaled(given[name]) for name in self.experience.reward_fields}
-        named = self._times(method, time_percentage)
+        named = self._times(method, progress)
         if self.takes(method, "importance_weights"):
             named["importance_weights"] = weights
         with updating(updates):
@@ -455,9 +425,9 @@ class AgentGraph(Component):
             return getattr(self.algorithm, name)(self.observed(states))
 
         def of_records(
-            self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None
+            self: AgentGraph, records: Any, importance_weights: Any = None, progress: Any = None
         ) -> Any:
-            return self._learned(name, records, None, importance_weights, time_percentage)
+            return self._learned(name, records, None, importance_weights, progress)
 
         def of_nothing(self: AgentGraph) -> Any:
             return getattr(self.algorithm, name)()
@@ -467,9 +437,3 @@ class AgentGraph(Component):
         )
         method.__doc__ = own.__doc__
         return method
-
-
-def _preprocessed_space(preprocessor: PreprocessorStack | DictPreprocessorStack, space: Space) -> Space:
-    """The Space of one preprocessed state, from that of one."""
-    preprocessed: Space = preprocessor.get_preprocessed_space(space.with_batch_rank())
-    return preprocessed.without_ranks()

@@ -115,9 +115,9 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         #: Held while updating, and while observing; acquire both in this order.
         self._updating, self._observing = threading.RLock(), threading.RLock()
         self.actor = Actor(self.executor, learner.graph, state_space, learns=True)
-        self.actor.time_percentage = learner.progress
+        self.actor.progress = learner.progress
         self._actors = 0
-        masked = (learner.graph.masked, learner.graph.policy_input_mask)
+        masked = (learner.graph.masked, learner.graph.policy_input.mask)
         reader = StepReader(state_space, learner.state_space, action_space, execution.dtype, *masked)
         self._user = ExternalActor(self.new_actor(learns=True), reader)
         self._observer = Observer(learner, self._user, reader)
@@ -185,7 +185,7 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         self._actors += 1
         streams = RandomStreams([self.seed, self._actors] if seed is None else seed)
         actor = Actor(self.executor, learner.graph, self.state_space, slots, streams, learns)
-        actor.time_percentage = learner.progress
+        actor.progress = learner.progress
         return actor
 
     def get_actions(

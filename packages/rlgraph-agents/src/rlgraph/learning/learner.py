@@ -56,18 +56,18 @@ class Learner(Intake):
         self.spec, graph = spec, spec.make_graph(experience)
         algorithm, raw, actions = graph.algorithm, spec.raw_space, from_spec(spec.action_space)
         #: One state as the algorithm sees it.
-        self.state_space = graph.policy_input_space(raw)
+        self.state_space = graph.policy_input.space(raw)
         acting_methods = (*graph.acting_methods, *graph.front_methods)
         spaces = {
             **graph.acting_spaces(raw, acting_methods),
             **graph.experience.input_spaces(self.state_space, actions, algorithm.internal_states_space),
         }
         #: Whether updates, and updates from the memory, follow a schedule.
-        self._timed = {"update": graph.takes("update", "time_percentage"), "update_from_memory": False}
+        self._timed = {"update": graph.takes("update", "progress"), "update_from_memory": False}
         if graph.memory is not None:
             self._timed["update_from_memory"] = self._timed["update"] or graph.experience.is_prioritized
         for method in [name for name, is_timed in self._timed.items() if is_timed]:
-            spaces[f"{method}.time_percentage"] = FloatBox(0.0, 1.0)
+            spaces[f"{method}.progress"] = FloatBox(0.0, 1.0)
         backend = backend or default_backend()
         executor = executor_class(backend)(
             graph,
@@ -237,7 +237,7 @@ class Learner(Intake):
 
     def _run(self, method: str, *given: Any, **named: Any) -> Any:
         """What an API method that learns returns."""
-        times = {"time_percentage": self.progress} if self._timed[method] else {}
+        times = {"progress": self.progress} if self._timed[method] else {}
         return self.executor.program(method)(*given, **named, **times)
 
     def _learned(self, results: Any) -> dict[str, float]:

@@ -133,7 +133,7 @@ class Statistics:
         self._collective = collective
         states, rewards = graph.normalize, graph.scale_rewards
         self._graph, self._states, self._rewards, self._discount = graph, states, rewards, discount
-        bare = graph.without_mask(seen)
+        bare = graph.policy_input.without_mask(seen)
         self._space = space = Dict(bare) if isinstance(bare, dict) else bare
         paths = [] if states is None else list(states.scale)
         self._moments = {path: Moments(space.flatten()[path].shape) for path in paths}
@@ -155,7 +155,7 @@ class Statistics:
         slots = np.arange(len(step.rewards)) if slots is None else slots
         with self._lock:
             if self._moments:
-                leaves = self._space.flatten_sample(self._graph.without_mask(step.states))
+                leaves = self._space.flatten_sample(self._graph.policy_input.without_mask(step.states))
                 for path, moments in self._moments.items():
                     moments.add(leaves[path][valid])
             if self._returns_moments is not None:

@@ -96,7 +96,7 @@ def read_policy(source: Path, executor: GraphExecutor, actor: Actor) -> None:
             raise CheckpointError(f"checkpoint {source} lacks the variables {', '.join(lacking)}")
         executor.set_weights({name: file.read(name) for name in names})
     actor.version = facts["updates"]
-    actor.time_percentage[()] = facts["time_percentage"]
+    actor.progress[()] = facts["time_percentage"]
 
 
 def _found(path: Path) -> Path:

@@ -41,16 +41,17 @@ class Report:
         """
         worker, seconds = self._worker, self._worker.seconds
         agent, passed = worker.agent, max(seconds - self._seconds, 1e-9)
+        updates = agent.updates
         metrics = {
             "timesteps": float(worker.timesteps),
             "episodes": float(len(worker.returns)),
-            "updates": float(agent.updates),
+            "updates": float(updates),
             "steps_per_second": (done - self._done) / passed,
             "seconds": seconds,
             **worker.metrics(),
         }
-        if agent.updates:
-            metrics["updates_per_second"] = (agent.updates - self._updates) / passed
+        if updates:
+            metrics["updates_per_second"] = (updates - self._updates) / passed
         if worker.recent_returns:
             metrics["mean_return"] = float(np.mean(worker.recent_returns))
             metrics["mean_length"] = float(np.mean(worker.recent_lengths))

@@ -44,8 +44,8 @@ def update_of(change):
     """A2C's `update` on records that ``change(algorithm, records)`` returns."""
 
     @rlgraph_api
-    def update(self, records, time_percentage=None):
-        return A2C.update.function(self, change(self, records), time_percentage)
+    def update(self, records, progress=None):
+        return A2C.update.function(self, change(self, records), progress)
 
     return update
 
@@ -383,8 +383,8 @@ class Undescribed(A2C):
 @broken("documentation/metrics")
 class Unexplained(A2C):
     @rlgraph_api
-    def update(self, records, time_percentage=None):
-        results = A2C.update.function(self, records, time_percentage)
+    def update(self, records, progress=None):
+        results = A2C.update.function(self, records, progress)
         return {**results, "mystery": results["loss"]}
 
 

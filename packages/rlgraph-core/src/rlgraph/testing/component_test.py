@@ -9,6 +9,7 @@ import numpy as np
 
 from rlgraph.core import BoundApiMethod, Component, ExecutionSpec, GraphExecutor, RLGraphError, Variable
 from rlgraph.core.errors import nearest
+from rlgraph.core.former_names import with_present_names
 from rlgraph.spaces import Space
 from rlgraph.testing.assertions import assert_nested_close
 
@@ -165,7 +166,7 @@ class ComponentTest:
 
 def _with_spaces(component: Component, input_spaces: Mapping[str, Any]) -> list[str] | None:
     """The API methods whose arguments have Spaces; None, for all, if a Space would then be that of no argument."""
-    wanted, used = [], set[str]()
+    wanted, used, input_spaces = [], set[str](), with_present_names(input_spaces)
     for name in component.api_methods().keys() - component.switched_off_apis:
         method = component.api_method(name)
         leading = 1 + method.options.add_auto_key_as_first_param

@@ -25,7 +25,7 @@ def random_batch(
         return {key: random_batch(part, rng, steps, columns, first, key) for key, part in space.items()}
     if isinstance(space, Tuple):
         return tuple(random_batch(part, rng, steps, columns, first) for part in space)
-    if name == "time_percentage":
+    if name == "progress":
         return np.float64(0.3)
     shape = (*(steps,) * space.has_time_rank, *(columns,) * space.has_batch_rank, *space.shape)
     if name == "importance_weights":

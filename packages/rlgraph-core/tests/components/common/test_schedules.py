@@ -48,7 +48,7 @@ def test_specs(spec, expected):
     assert Schedule.from_spec(expected) is expected
 
 
-#: spec -> (time_percentage, value), computed by hand from RLgraph 0.5's definitions.
+#: spec -> (progress, value), computed by hand from RLgraph 0.5's definitions.
 VALUES = [
     (0.25, [(-1.0, 0.25), (0.5, 0.25), (2.0, 0.25)]),
     ([1.0, 0.2], [(-0.5, 1.0), (0.0, 1.0), (0.25, 0.8), (0.5, 0.6), (1.0, 0.2), (1.5, 0.2)]),
@@ -81,17 +81,17 @@ class Rate(Component):
         super().__init__(scope="rate")
 
     @rlgraph_api
-    def call(self, time_percentage):
-        return self._call(time_percentage)
+    def call(self, progress):
+        return self._call(progress)
 
     @graph_fn
-    def _call(self, ops, time_percentage):
-        return time_percentage * 0.0 + self.schedule.tensor(ops, time_percentage)
+    def _call(self, ops, progress):
+        return progress * 0.0 + self.schedule.tensor(ops, progress)
 
 
 @pytest.mark.parametrize(("spec", "points"), VALUES)
 def test_values_in_a_graph_function(spec, points, backend):
-    test = ComponentTest(Rate(spec), {"time_percentage": FloatBox()}, backend=backend)
+    test = ComponentTest(Rate(spec), {"progress": FloatBox()}, backend=backend)
     for t, value in points:
         test.test("call", np.float32(t), expected_outputs=value, decimals=5)
 
@@ -188,5 +188,5 @@ def test_epsilons_of_workers():
 
 
 def test_no_number_for_the_time():
-    with pytest.raises(InputError, match=r"time_percentage: expected the fraction of training .*, given nan"):
+    with pytest.raises(InputError, match=r"progress: expected the fraction of training .*, given nan"):
         LinearDecay(1.0, 0.0).value(float("nan"))

@@ -20,7 +20,7 @@ TIME = FloatBox(0.0, 1.0)
 
 
 def noisy(exploration, backend="numpy", seed=10, **more):
-    spaces = {"actions": exploration.action_space.with_batch_rank(), "time_percentage": TIME, **more}
+    spaces = {"actions": exploration.action_space.with_batch_rank(), "progress": TIME, **more}
     return ComponentTest(exploration, spaces, backend=backend, seed=seed).executor.program("get_action")
 
 
@@ -144,7 +144,7 @@ class Drift:
         observations = Dict(states=FloatBox(), internal_states=states, add_batch_rank=True)
         self.test = ComponentTest(
             exploration,
-            {"actions": space, "observations": observations, "time_percentage": TIME},
+            {"actions": space, "observations": observations, "progress": TIME},
             backend=backend,
             seed=seed,
         )
@@ -221,7 +221,7 @@ def test_noise_without_internal_states_is_that_of_a_first_step(backend):
     spaces = {
         "actions": FREE.with_batch_rank(),
         "observations": FloatBox(shape=(2,), add_batch_rank=True),
-        "time_percentage": TIME,
+        "progress": TIME,
     }
     test = ComponentTest(exploration, spaces, backend=backend)
     test.test(("get_action", [np.zeros((2, 3))]), expected_outputs=np.full((2, 3), 0.5))
@@ -302,7 +302,7 @@ def test_a_constant_amount_needs_no_time(kind, backend):
     explored = test.test(("get_action", [greedy]))
     assert len(np.unique(explored)) > 1 or kind in ("constant_noise", "ornstein_uhlenbeck_noise")
     wrong, spaces = given_of(kind, amount=[1.0, 0.5])
-    with pytest.raises(AssemblyError, match=r"exploration needs time_percentage.*LinearDecay"):
+    with pytest.raises(AssemblyError, match=r"exploration needs progress.*LinearDecay"):
         ComponentTest(wrong, spaces, backend=backend)
 
 
@@ -333,12 +333,12 @@ def test_exploration_is_switched_off(kind, backend):
     ("argument", "space", "said"),
     [
         (
-            "time_percentage",
+            "progress",
             FloatBox(0.0, 100.0),
-            r"time_percentage: expected the fraction of training.*0.0, 1.0",
+            r"progress: expected the fraction of training.*0.0, 1.0",
         ),
-        ("time_percentage", FloatBox(add_batch_rank=True), "time_percentage: expected the fraction"),
-        ("time_percentage", IntBox(100), "time_percentage: expected the fraction"),
+        ("progress", FloatBox(add_batch_rank=True), "progress: expected the fraction"),
+        ("progress", IntBox(100), "progress: expected the fraction"),
         ("use_exploration", BoolBox(add_batch_rank=True), r"use_exploration: expected BoolBox\(\), given"),
         ("use_exploration", FloatBox(), r"use_exploration: expected BoolBox\(\), given"),
     ],
@@ -364,7 +364,7 @@ def test_actions_of_another_space(kind):
 
 def test_time_is_a_number():
     act = noisy(GaussianNoise(FREE, stddev=[1.0, 0.0]))
-    with pytest.raises(InputError, match=r"time_percentage: expected the fraction .*, given nan"):
+    with pytest.raises(InputError, match=r"progress: expected the fraction .*, given nan"):
         act(np.zeros((1, 3), np.float32), np.float32("nan"))
 
 

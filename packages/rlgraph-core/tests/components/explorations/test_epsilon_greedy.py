@@ -8,7 +8,7 @@ from rlgraph.core import BuildError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
-SPACES = {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox()}
+SPACES = {"actions": IntBox(4, add_batch_rank=True), "progress": FloatBox()}
 
 
 def explorer(epsilon, backend, seed=10, **options):
@@ -103,7 +103,7 @@ NESTED = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(4, shape=(2,), dtype=
 
 
 def nested_explorer(epsilon, backend, seed=10):
-    spaces = {"actions": NESTED.with_batch_rank(), "time_percentage": FloatBox()}
+    spaces = {"actions": NESTED.with_batch_rank(), "progress": FloatBox()}
     exploration = EpsilonGreedy(NESTED, epsilon)
     return ComponentTest(exploration, spaces, backend=backend, seed=seed).executor.program("get_action")
 
@@ -143,7 +143,7 @@ def test_no_exploration_of_nested_actions(number, backend):
 def test_single_actions_of_all_kinds(space, backend):
     batch = space.with_batch_rank()
     test = ComponentTest(
-        EpsilonGreedy(space, 1.0), {"actions": batch, "time_percentage": FloatBox()}, backend=backend
+        EpsilonGreedy(space, 1.0), {"actions": batch, "progress": FloatBox()}, backend=backend
     )
     drawn = test.test(("get_action", [batch.zeros(300), np.float32(0.0)]))
     assert batch.contains(drawn)
@@ -175,7 +175,7 @@ def test_a_decay_spec_is_the_schedule_itself():
 def test_each_part_explores_on_its_own():
     """Together all parts of a row are drawn or none; apart each element is, whatever the others do."""
     space = Dict(a=IntBox(10), b=IntBox(10, shape=(2,)))
-    spaces = {"actions": space.with_batch_rank(), "time_percentage": FloatBox()}
+    spaces = {"actions": space.with_batch_rank(), "progress": FloatBox()}
     greedy, number = {"a": np.zeros(4000, np.int64), "b": np.zeros((4000, 2), np.int64)}, 4000
     drawn = {}
     for each_part in (False, True):
@@ -192,7 +192,7 @@ def test_each_part_explores_on_its_own():
 @pytest.mark.parametrize("each_part", [False, True])
 def test_elements_with_different_numbers_of_actions(each_part):
     space = IntBox([2, 4, 3])
-    spaces = {"actions": space.with_batch_rank(), "time_percentage": FloatBox()}
+    spaces = {"actions": space.with_batch_rank(), "progress": FloatBox()}
     test = ComponentTest(EpsilonGreedy(space, 1.0, each_part=each_part), spaces, backend="numpy", seed=3)
     drawn = test.executor.program("get_action")(np.zeros((6000, 3), np.int64), np.float32(0))
     for element, number in enumerate((2, 4, 3)):

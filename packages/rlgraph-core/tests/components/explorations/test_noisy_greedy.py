@@ -12,7 +12,7 @@ Q_VALUES = np.array([1.0, 0.5, -1.0], np.float32)
 def explorer(noise_spec, backend, seed=10):
     test = ComponentTest(
         NoisyGreedy(IntBox(3), noise_spec),
-        {"q_values": FloatBox(shape=(3,), add_batch_rank=True), "time_percentage": FloatBox()},
+        {"q_values": FloatBox(shape=(3,), add_batch_rank=True), "progress": FloatBox()},
         backend=backend,
         seed=seed,
     )
@@ -66,9 +66,7 @@ def test_nested_actions(backend):
     }
     for scale in (0.0, 1.0):
         exploration = NoisyGreedy(space, {"type": "gumbel", "scale": scale})
-        test = ComponentTest(
-            exploration, {"q_values": values, "time_percentage": FloatBox()}, backend=backend
-        )
+        test = ComponentTest(exploration, {"q_values": values, "progress": FloatBox()}, backend=backend)
         actions = test.test(("get_action", [q_values, np.float32(0.0)]))
         assert space.with_batch_rank().contains(actions)
         if scale == 0.0:

@@ -26,9 +26,9 @@ def test_by_hand(backend):
 
 def test_weights(backend):
     loss = ActorCriticLoss(weight_pg=[2.0, 0.0], weight_vf=0.25, weight_entropy=0)
-    spaces = {**SPACES, "time_percentage": float, "weights": FLOATS}
+    spaces = {**SPACES, "progress": float, "weights": FLOATS}
     del spaces["entropy"]
-    batch = {**BATCH, "time_percentage": 0.25, "weights": [0.0, 4.0]}
+    batch = {**BATCH, "progress": 0.25, "weights": [0.0, 4.0]}
     del batch["entropy"]
     items = np.array([1.5 * 2.0 * LN2 + 1.0, -1.5 * 2.0 * LN2 + 0.25])
     ComponentTest(loss, spaces, backend=backend).test(

@@ -175,8 +175,8 @@ SPACES = [
     ("ppo_loss_parts", {"entropy": None}, "weight_entropy is not 0: pass the argument entropy"),
     (
         "ppo_loss_all_options",
-        {"time_percentage": None},
-        "clip_ratio changes over training.*pass the argument time_percentage",
+        {"progress": None},
+        "clip_ratio changes over training.*pass the argument progress",
     ),
     (
         "ppo_loss",
@@ -191,8 +191,8 @@ SPACES = [
         "prev_log_probs/move: expected the ranks of state_values",
     ),
     ("ppo_loss", {"log_probs": LOG_PROBS}, "prev_log_probs: expected the parts of log_probs"),
-    ("ppo_loss", {"time_percentage": int}, "time_percentage: expected the fraction of training"),
-    ("ppo_loss", {"time_percentage": ITEM}, "time_percentage: expected the fraction of training"),
+    ("ppo_loss", {"progress": int}, "progress: expected the fraction of training"),
+    ("ppo_loss", {"progress": ITEM}, "progress: expected the fraction of training"),
     (
         "ppo_loss",
         {"log_probs": Dict(log_likelihood=float, nn_outputs=float, add_batch_rank=True)},

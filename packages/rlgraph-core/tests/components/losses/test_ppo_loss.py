@@ -103,8 +103,8 @@ def test_schedules(backend):
         weight_entropy=[1.0, 0.0],
         weight_vf=[2.0, 0.0],
     )
-    test = ComponentTest(loss, {**WITH_ENTROPY, "time_percentage": float}, backend=backend)
-    batch = {**BATCH, "entropy": [1.0, 2.0, 3.0], "time_percentage": 0.5}
+    test = ComponentTest(loss, {**WITH_ENTROPY, "progress": float}, backend=backend)
+    batch = {**BATCH, "entropy": [1.0, 2.0, 3.0], "progress": 0.5}
     # Halfway: clip ratio 0.2, values within 0.5, entropy times 0.5, value loss times 1.
     items = PG - 0.5 * np.array([1.0, 2.0, 3.0]) + np.array([2.25, 1.0, 16.0])
     test.test(("loss_per_item", batch), which="loss", expected_outputs=items, decimals=5)

@@ -15,7 +15,7 @@ SPACES = {
         add_batch_rank=True,
     ),
     "num_records": IntBox(),
-    "time_percentage": FloatBox(),
+    "progress": FloatBox(),
     "indices": IntBox(add_batch_rank=True),
     "errors": FloatBox(add_batch_rank=True),
 }

@@ -249,7 +249,7 @@ def test_observations_that_are_no_stacks_are_kept_once():
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(1, 15), st.booleans()), min_size=1, max_size=12))
 def test_prioritized_as_a_list_of_records(capacity, blocks):
     """Records that went early are not drawn; those of the others are what came, at the priorities they got."""
-    spaces = {"records": record_space(image(8, 8, 2)), "num_records": int, "time_percentage": float}
+    spaces = {"records": record_space(image(8, 8, 2)), "num_records": int, "progress": float}
     spaces |= {"indices": IntBox(add_batch_rank=True), "errors": FloatBox(add_batch_rank=True)}
     memory = PrioritizedReplay(
         capacity, alpha=1.0, epsilon=0.0, frame_stack={"size": 2, "frames_per_record": 1}

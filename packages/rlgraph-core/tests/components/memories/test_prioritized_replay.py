@@ -14,7 +14,7 @@ RECORDS = Dict(number=IntBox(), state=FloatBox(shape=(2,)), add_batch_rank=True)
 SPACES = {
     "records": RECORDS,
     "num_records": IntBox(),
-    "time_percentage": FloatBox(),
+    "progress": FloatBox(),
     "indices": IntBox(add_batch_rank=True),
     "errors": FloatBox(add_batch_rank=True),
 }
@@ -103,11 +103,11 @@ def test_beta_follows_its_schedule(backend):
 
 
 def test_a_constant_beta_needs_no_time():
-    spaces = {name: space for name, space in SPACES.items() if name != "time_percentage"}
+    spaces = {name: space for name, space in SPACES.items() if name != "progress"}
     test = ComponentTest(PrioritizedReplay(2, beta=1.0), spaces, backend="numpy")
     insert(test, [1, 2])
     assert test.test(("get_records", [8]))[2].tolist() == [1.0] * 8
-    with pytest.raises(AssemblyError, match=r"memory.get_records needs time_percentage.*LinearDecay"):
+    with pytest.raises(AssemblyError, match=r"memory.get_records needs progress.*LinearDecay"):
         ComponentTest(PrioritizedReplay(2, beta=[0.4, 1.0]), spaces, backend="numpy")
 
 
@@ -415,7 +415,7 @@ def test_specs():
     [
         ("num_records", FloatBox(), r"num_records: expected a whole number, IntBox\(\), given FloatBox"),
         ("num_records", IntBox(add_batch_rank=True), r"num_records: expected a whole number"),
-        ("time_percentage", IntBox(), r"time_percentage: expected a number, FloatBox\(\), given IntBox"),
+        ("progress", IntBox(), r"progress: expected a number, FloatBox\(\), given IntBox"),
         ("indices", FloatBox(add_batch_rank=True), r"indices: expected a whole number for each record"),
         ("indices", IntBox(), r"indices: expected a whole number for each record"),
         ("errors", FloatBox(shape=(2,), add_batch_rank=True), r"errors: expected a number for each record"),

@@ -25,7 +25,7 @@ def executor(memory, space=SPACE, backend="numpy"):
     spaces = {"records": space, "num_records": IntBox()}
     if isinstance(memory, PrioritizedReplay):
         spaces.update(
-            time_percentage=FloatBox(),
+            progress=FloatBox(),
             indices=IntBox(add_batch_rank=True),
             errors=FloatBox(add_batch_rank=True),
         )

@@ -124,7 +124,7 @@ def test_the_learning_rate_follows_its_schedule(trainer):
     steps = []
     for time in (0.0, 0.5, 1.0):
         model = IntrinsicCuriosityModule(action_space=IntBox(4), **SMALL, optimizer_spec=SGD([0.1, 0.0]))
-        test = ComponentTest(model, {**spaces, "time_percentage": float}, backend=trainer, seed=1)
+        test = ComponentTest(model, {**spaces, "progress": float}, backend=trainer, seed=1)
         before = test.read_variable_values()
         test.test(("update", [X, np.array([0, 1, 3, 3, 2]), NEXT, time]))
         after = test.read_variable_values()

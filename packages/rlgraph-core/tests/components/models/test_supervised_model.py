@@ -142,16 +142,16 @@ def test_dropout_is_for_updates_only(trainer):
 def test_a_learning_rate_that_falls(trainer):
     scheduled = {"type": "sgd", "learning_rate": [1.0, 0.0]}
     component = model(IntBox(3), optimizer_spec=scheduled)
-    spaces = {"time_percentage": FloatBox()}
+    spaces = {"progress": FloatBox()}
     test = built(component, IntBox(3, add_batch_rank=True), trainer, **spaces)
     before = test.read_variable_values()
     arguments = {"inputs": X, "labels": CLASSES}
-    test.test(("update", {**arguments, "time_percentage": 1.0}))
+    test.test(("update", {**arguments, "progress": 1.0}))
     test.variable_test(before)
-    test.test(("update", {**arguments, "time_percentage": 0.5}))
+    test.test(("update", {**arguments, "progress": 0.5}))
     name = "predictor/network/dense-0/weights"
     assert not np.allclose(test.read_variable_values()[name], before[name])
-    with pytest.raises(AssemblyError, match="needs time_percentage"):
+    with pytest.raises(AssemblyError, match="needs progress"):
         built(model(IntBox(3), optimizer_spec=scheduled), IntBox(3, add_batch_rank=True), trainer)
 
 

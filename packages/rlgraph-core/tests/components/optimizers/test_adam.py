@@ -136,12 +136,12 @@ class Scheduled(Component):
         super().__init__(self.net, self.adam, scope="learner")
 
     @rlgraph_api
-    def learn(self, x, y, time_percentage):
+    def learn(self, x, y, progress):
         loss = self._loss(self.net.call(x), y)
         if self.forgetful:
             self.adam.step(self.net.variables(), loss)
         else:
-            self.adam.step(self.net.variables(), loss, time_percentage)
+            self.adam.step(self.net.variables(), loss, progress)
         return loss
 
     @graph_fn
@@ -149,7 +149,7 @@ class Scheduled(Component):
         return ops.mean(ops.square(prediction - y))
 
 
-SCHEDULED = {"x": X, "y": Y, "time_percentage": FloatBox()}
+SCHEDULED = {"x": X, "y": Y, "progress": FloatBox()}
 
 
 @pytest.mark.parametrize("clip", [None, 0.3])
@@ -175,7 +175,7 @@ def test_a_scheduled_learning_rate(use_kernels, clip, trainer):
 
 
 def test_a_scheduled_learning_rate_needs_the_time():
-    with pytest.raises(AssemblyError, match="adam needs time_percentage, the fraction of training done"):
+    with pytest.raises(AssemblyError, match="adam needs progress, the fraction of training done"):
         GraphExecutor(Scheduled([1e-3, 1e-5], forgetful=True), SCHEDULED, backend="numpy")
 
 

@@ -52,8 +52,8 @@ class Epochs(Component):
         super().__init__(part, self.epochs, scope="root")
 
     @rlgraph_api
-    def update(self, records, time_percentage=None):
-        return self.epochs.run(self.part.step, records, time_percentage=time_percentage)
+    def update(self, records, progress=None):
+        return self.epochs.run(self.part.step, records, progress=progress)
 
 
 RECORDS = Dict(number=IntBox(12), value=float, add_batch_rank=True)
@@ -255,18 +255,18 @@ def test_the_method_of_the_caller_and_what_is_the_same_for_all():
             super().__init__(self.epochs, scope="algorithm")
 
         @rlgraph_api
-        def update(self, records, time_percentage=None):
-            return self.epochs.run(self.step, records, time_percentage=time_percentage)
+        def update(self, records, progress=None):
+            return self.epochs.run(self.step, records, progress=progress)
 
         @rlgraph_api
-        def step(self, records, time_percentage=None):
-            return {"value": self._sum(records["value"], time_percentage)}
+        def step(self, records, progress=None):
+            return {"value": self._sum(records["value"], progress)}
 
         @graph_fn
-        def _sum(self, ops, values, time_percentage):
-            return ops.sum(values) if time_percentage is None else time_percentage
+        def _sum(self, ops, values, progress):
+            return ops.sum(values) if progress is None else progress
 
-    spaces = {"records": RECORDS, "time_percentage": FloatBox(0.0, 1.0)}
+    spaces = {"records": RECORDS, "progress": FloatBox(0.0, 1.0)}
     executor = GraphExecutor(Algorithm(), spaces, backend="numpy", api_methods=["update"])
     assert executor.execute("update", BATCH, 0.25) == {"value": 0.25, "num_updates": 3}
     executor = GraphExecutor(Algorithm(), {"records": RECORDS}, backend="numpy", api_methods=["update"])

@@ -59,9 +59,9 @@ class Learner(Component):
         super().__init__(self.pair, optimizer, *([self.second] if shared else []), scope="learner")
 
     @rlgraph_api
-    def learn(self, bias, weights, other, time_percentage=None):
+    def learn(self, bias, weights, other, progress=None):
         loss = self.get_loss(bias, weights, other)
-        self.optimizer.step(self.pair.variables(), loss, time_percentage)
+        self.optimizer.step(self.pair.variables(), loss, progress)
         return loss
 
     @rlgraph_api
@@ -427,7 +427,7 @@ def test_slots_are_saved(rule, trainer, tmp_path):
 
 
 def test_a_scheduled_rate(trainer):
-    made = built(SGD([0.1, 0.0]), trainer, time_percentage=FloatBox())
+    made = built(SGD([0.1, 0.0]), trainer, progress=FloatBox())
     values = list(START.values())
     for step, (time, rate) in zip(
         gradients(4), ((0.0, 0.1), (0.25, 0.075), (1.0, 0.0), (0.5, 0.05)), strict=True
@@ -438,11 +438,11 @@ def test_a_scheduled_rate(trainer):
 
 
 def test_a_scheduled_rate_needs_the_time(trainer):
-    with pytest.raises(AssemblyError, match="optimizer needs time_percentage, the fraction of training done"):
+    with pytest.raises(AssemblyError, match="optimizer needs progress, the fraction of training done"):
         built(RMSProp([0.1, 0.0]), trainer)
     for space in (int, FloatBox(add_batch_rank=True), FloatBox(0.0, 100.0)):
-        with pytest.raises(SpaceError, match="time_percentage: expected the fraction of training"):
-            built(RMSProp([0.1, 0.0]), trainer, time_percentage=space)
+        with pytest.raises(SpaceError, match="progress: expected the fraction of training"):
+            built(RMSProp([0.1, 0.0]), trainer, progress=space)
 
 
 # Wrong arguments.

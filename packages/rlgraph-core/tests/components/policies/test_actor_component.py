@@ -72,15 +72,13 @@ def test_an_exploration(exploration, backend):
     """All actions at first, the best in the end, and whenever exploration is off."""
     spec = {"type": "q_policy", "network_spec": LAYERS}
     actor = ActorComponent(HALVES, spec, exploration, action_space=ACTIONS)
-    spaces = {"observations": STATES, "time_percentage": float, "use_exploration": bool}
+    spaces = {"observations": STATES, "progress": float, "use_exploration": bool}
     test = ComponentTest(actor, spaces, backend=backend)
     many = np.repeat(GIVEN[:1], 300, axis=0)
     best = logits_of(test, many[:1] / np.float32(255), last="q-values").argmax()
 
     def acted(time, use):
-        return test.test((METHOD, {"observations": many, "time_percentage": time, "use_exploration": use}))[
-            "action"
-        ]
+        return test.test((METHOD, {"observations": many, "progress": time, "use_exploration": use}))["action"]
 
     assert np.bincount(acted(0.0, True), minlength=3).min() > 60
     np.testing.assert_array_equal(acted(1.0, True), best)
@@ -257,7 +255,7 @@ def test_wrong_specs(spec, message):
 def test_wrong_inputs():
     floats = FloatBox(shape=(3,), add_batch_rank=True)
     actor = ActorComponent(None, QPolicy(LAYERS, ACTIONS), EpsilonGreedy(ACTIONS))
-    with pytest.raises(AssemblyError, match="time_percentage"):
+    with pytest.raises(AssemblyError, match="progress"):
         ComponentTest(actor, {"observations": floats}, backend="numpy")
     for states, others in ((floats, Dict(a=floats)), (Dict(a=floats), Dict(a=floats))):
         actor = ActorComponent(None, Policy(LAYERS, ACTIONS))

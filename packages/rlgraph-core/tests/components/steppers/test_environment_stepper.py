@@ -325,15 +325,15 @@ def test_parts_of_states_and_actions(backend):
 def test_the_actor_is_told_time_and_whether_to_explore(backend):
     class Timed(Component):
         @rlgraph_api
-        def get_action(self, states, time_percentage, use_exploration=None):
-            return {"action": self._act(states, time_percentage, use_exploration)}
+        def get_action(self, states, progress, use_exploration=None):
+            return {"action": self._act(states, progress, use_exploration)}
 
         @graph_fn
-        def _act(self, ops, states, time_percentage, use_exploration=None):
-            action = ops.astype(states[:, 0] * 0.0 + time_percentage * 4.0, "int64")
+        def _act(self, ops, states, progress, use_exploration=None):
+            action = ops.astype(states[:, 0] * 0.0 + progress * 4.0, "int64")
             return action if use_exploration is None else ops.where(use_exploration, action, 0)
 
-    spaces = {"time_percentage": FloatBox(0.0, 1.0)}
+    spaces = {"progress": FloatBox(0.0, 1.0)}
     test = stepper(Counting, Timed(scope="timed"), 2, backend, spaces)
     assert test.test(("step", [np.float32(0.5)]))["actions"].tolist() == [2, 2]
     test = stepper(Counting, Timed(scope="timed"), 2, backend, {**spaces, "use_exploration": bool})

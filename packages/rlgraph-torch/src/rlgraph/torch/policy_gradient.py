@@ -32,7 +32,7 @@ def ppo_policy_loss(self: Any, ops: Any) -> Callable[..., Tensor]:
         log_probs: Mapping[str, Tensor],
         prev_log_probs: Mapping[str, Tensor],
         advantages: Tensor,
-        time_percentage: Tensor | None = None,
+        progress: Tensor | None = None,
     ) -> Tensor:
         new, old = log_probs.get(""), prev_log_probs.get("")
         if new is None or old is None or new.dim() != advantages.dim():
@@ -55,7 +55,7 @@ def ppo_value_loss(self: Any, ops: Any) -> Callable[..., Tensor] | None:
         state_values: Tensor,
         prev_state_values: Tensor,
         advantages: Tensor,
-        time_percentage: Tensor | None = None,
+        progress: Tensor | None = None,
     ) -> Tensor:
         loss: Tensor = mse_loss(state_values, (prev_state_values + advantages).detach(), 0)
         return loss
@@ -247,7 +247,7 @@ def policy_gradient_total(self: Any, ops: Any) -> Callable[..., Tensor] | None:
         policy_loss: Tensor,
         value_loss: Tensor,
         entropy: Tensor | None = None,
-        time_percentage: Tensor | None = None,
+        progress: Tensor | None = None,
     ) -> Tensor:
         losses = torch.add(policy_loss, value_loss, alpha=weight_vf)
         return losses if entropy is None else torch.sub(losses, entropy, alpha=weight_entropy)

@@ -158,7 +158,7 @@ def an_actor_alone(subject: AgentUnderTest) -> None:
     agent.set_progress(0.5)
     alone = pickle.loads(pickle.dumps(agent.learner.spec)).build(5)
     alone.set_weights(agent.learner.weights_message())
-    progress = float(alone.time_percentage)
+    progress = float(alone.progress)
     assert progress == 0.5, (
         f"schedules of an actor alone are at {progress} of training, those of the agent at 0.5"
     )

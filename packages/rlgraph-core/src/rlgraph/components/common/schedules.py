@@ -16,19 +16,19 @@ from rlgraph.spaces.errors import mismatch
 
 
 class Schedule(ABC):
-    """A value as a function of ``time_percentage``, the fraction of training done (0 to 1)."""
+    """A value as a function of ``progress``, the fraction of training done (0 to 1)."""
 
     @abstractmethod
-    def value(self, time_percentage: float) -> float:
-        """The value at `time_percentage`, on the host; beyond 1 it is the final value."""
+    def value(self, progress: float) -> float:
+        """The value at `progress`, on the host; beyond 1 it is the final value."""
 
     @abstractmethod
-    def tensor(self, ops: Any, time_percentage: Any) -> Any:
-        """The same in a graph function: ``time_percentage []``, a float ``-> []``."""
+    def tensor(self, ops: Any, progress: Any) -> Any:
+        """The same in a graph function: ``progress []``, a float ``-> []``."""
 
     @property
     def is_constant(self) -> bool:
-        """Whether it needs no ``time_percentage``."""
+        """Whether it needs no ``progress``."""
         return False
 
     def check_values(self, low: float, high: float, path: str) -> None:
@@ -38,15 +38,15 @@ class Schedule(ABC):
                 wanted = f"values >= {low:g}" if high == math.inf else f"values in [{low:g}, {high:g}]"
                 raise SpecError(f"expected {wanted}, given {value:g}", path=path)
 
-    def check_time(self, space: Any, where: str = "time_percentage") -> None:
+    def check_time(self, space: Any, where: str = "progress") -> None:
         """Raise `SpaceError` unless `space` is one fraction of training, or None for a constant schedule."""
         if space is not None or not self.is_constant:
-            check_time_percentage(space, where)
+            check_progress(space, where)
 
-    def need_time(self, time_percentage: Any, where: str) -> None:
-        """Raise `AssemblyError` if an API method is given no `time_percentage` and the value depends on it."""
-        if time_percentage is None and not self.is_constant:
-            raise AssemblyError(f"{where} needs time_percentage, the fraction of training done, for {self}")
+    def need_time(self, progress: Any, where: str) -> None:
+        """Raise `AssemblyError` if an API method is given no `progress` and the value depends on it."""
+        if progress is None and not self.is_constant:
+            raise AssemblyError(f"{where} needs progress, the fraction of training done, for {self}")
 
     @staticmethod
     def from_spec(spec: Any, *, path: str = "schedule") -> Schedule:
@@ -81,7 +81,7 @@ class Schedule(ABC):
         )
 
 
-def check_time_percentage(space: Any, where: str = "time_percentage") -> None:
+def check_progress(space: Any, where: str = "progress") -> None:
     """Raise `SpaceError` unless `space` is one fraction of training."""
     # A Space without bounds may be a fraction.
     high = getattr(space, "high", None)
@@ -92,7 +92,7 @@ def check_time_percentage(space: Any, where: str = "time_percentage") -> None:
 
 #: Parts of messages about invalid fractions.
 _STEPS = "; it is a fraction of training, not a number of steps"
-_FRACTION = "time_percentage: expected the fraction of training done, 0.0 to 1.0"
+_FRACTION = "progress: expected the fraction of training done, 0.0 to 1.0"
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ class Constant(Schedule):
     def is_constant(self) -> bool:
         return True
 
-    def value(self, time_percentage: float) -> float:
+    def value(self, progress: float) -> float:
         return self.constant
 
-    def tensor(self, ops: Any, time_percentage: Any) -> Any:
+    def tensor(self, ops: Any, progress: Any) -> Any:
         return self.constant
 
 
@@ -119,7 +119,7 @@ class Constant(Schedule):
 class Decay(Schedule):
     """From one value to another: ``to + (from - to) * remaining(t)``.
 
-    ``t = (time_percentage - start) / (end - start)``, between 0 and 1.
+    ``t = (progress - start) / (end - start)``, between 0 and 1.
 
     Attributes:
         from_: value up to `start` (``from`` in a spec).
@@ -154,17 +154,17 @@ class Decay(Schedule):
             t: a number or a tensor [].
         """
 
-    def value(self, time_percentage: float) -> float:
-        t = (time_percentage - self.start) / (self.end - self.start)
+    def value(self, progress: float) -> float:
+        t = (progress - self.start) / (self.end - self.start)
         # Comparisons, since this runs at every step and `min` and `max` are several times slower.
         if not 0.0 <= t <= 1.0:
             if t != t:
-                raise InputError(f"{_FRACTION}, given {time_percentage!r}")
+                raise InputError(f"{_FRACTION}, given {progress!r}")
             t = 0.0 if t < 0.0 else 1.0
         return float(self.to + (self.from_ - self.to) * self.remaining(math, t))
 
-    def tensor(self, ops: Any, time_percentage: Any) -> Any:
-        t = ops.clip((time_percentage - self.start) / (self.end - self.start), 0.0, 1.0)
+    def tensor(self, ops: Any, progress: Any) -> Any:
+        t = ops.clip((progress - self.start) / (self.end - self.start), 0.0, 1.0)
         return self.to + (self.from_ - self.to) * self.remaining(ops, t)
 
 
@@ -254,10 +254,10 @@ class ApeXEpsilon(Schedule):
     def is_constant(self) -> bool:
         return True
 
-    def value(self, time_percentage: float) -> float:
+    def value(self, progress: float) -> float:
         return float(self.base ** (1.0 + self.alpha * self.worker / max(self.num_workers - 1, 1)))
 
-    def tensor(self, ops: Any, time_percentage: Any) -> Any:
+    def tensor(self, ops: Any, progress: Any) -> Any:
         return self.value(0.0)
 
 

@@ -46,15 +46,15 @@ class ActionNoise(Exploration):
             amount: the current value of the schedule.
         """
 
-    def metrics(self, time_percentage: float) -> dict[str, float]:
+    def metrics(self, progress: float) -> dict[str, float]:
         """``{"noise_scale": scale of the noise}``."""
-        return {"noise_scale": self.amount.value(time_percentage)}
+        return {"noise_scale": self.amount.value(progress)}
 
     @rlgraph_api
     def get_action(
         self,
         actions: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
         observations: Any = None,
     ) -> Any:
@@ -62,20 +62,20 @@ class ActionNoise(Exploration):
 
         Args:
             actions: the actions of the policy.
-            time_percentage: the fraction of training done, []; not needed for a constant scale.
+            progress: the fraction of training done, []; not needed for a constant scale.
             use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
             observations: not used; a mask concerns categorical parts, which get no noise.
         """
         if use_exploration is False:
             return actions
-        self.amount.need_time(time_percentage, self.scope_path)
-        return self._explore(actions, time_percentage, None if use_exploration is True else use_exploration)
+        self.amount.need_time(progress, self.scope_path)
+        return self._explore(actions, progress, None if use_exploration is True else use_exploration)
 
     @graph_fn(host=True, spaces=action_batch)
-    def _explore(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+    def _explore(self, actions: Any, progress: Any = None, use_exploration: Any = None) -> Any:
         if use_exploration is not None and not use_exploration:
             return actions
-        amount = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
+        amount = self.amount.value(0.0 if progress is None else float(progress))
         return self.with_noise(actions, lambda path, shape: self.draw(path, shape, amount))
 
     def with_noise(self, actions: Any, noise: Callable[[str, tuple[int, ...]], Any]) -> Any:

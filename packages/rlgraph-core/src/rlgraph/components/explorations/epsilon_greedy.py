@@ -68,15 +68,15 @@ class EpsilonGreedy(Exploration):
         if mask is not None:
             check_masks(mask, self.mask_shapes)
 
-    def metrics(self, time_percentage: float) -> dict[str, float]:
+    def metrics(self, progress: float) -> dict[str, float]:
         """``{"epsilon": probability of a random action}``."""
-        return {"epsilon": self.amount.value(time_percentage)}
+        return {"epsilon": self.amount.value(progress)}
 
     @rlgraph_api
     def get_action(
         self,
         actions: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
         observations: Any = None,
     ) -> Any:
@@ -84,29 +84,29 @@ class EpsilonGreedy(Exploration):
 
         Args:
             actions: the greedy actions of the policy.
-            time_percentage: the fraction of training done, []; not needed for a constant epsilon.
+            progress: the fraction of training done, []; not needed for a constant epsilon.
             use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
             observations: see `Observations`; their mask says which actions may be drawn, for a container of some or all
                 parts. An element whose mask allows nothing has all actions. Greedy actions do not change.
         """
         if use_exploration is False:
             return actions
-        self.amount.need_time(time_percentage, self.scope_path)
+        self.amount.need_time(progress, self.scope_path)
         switch = None if use_exploration is True else use_exploration
         mask = self.mask_of(observations)
-        return self._explore(actions, time_percentage, switch, *([] if mask is None else [mask]))
+        return self._explore(actions, progress, switch, *([] if mask is None else [mask]))
 
     @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
     def _explore(
         self,
         actions: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
         action_mask: Any = None,
     ) -> Any:
         if use_exploration is not None and not use_exploration:
             return actions
-        epsilon = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
+        epsilon = self.amount.value(0.0 if progress is None else float(progress))
         if self.num_actions is None or action_mask is not None:
             return self._explore_parts(actions, epsilon, action_mask or {})
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]

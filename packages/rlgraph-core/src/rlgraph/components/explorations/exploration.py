@@ -23,7 +23,7 @@ def action_batch(exploration: Any, *_: Any) -> Space:
 class Exploration(Component):
     """Turns greedy actions or action values into exploring actions.
 
-    It has the API method ``get_action(actions, time_percentage, use_exploration, observations)``, or
+    It has the API method ``get_action(actions, progress, use_exploration, observations)``, or
     ``get_action(q_values, ...)`` if `explores` is ``"q_values"``. Of the observations (see `Observations`) it uses the
     mask. Random numbers come from the component's host stream, so exploration is the same on all backends.
 
@@ -33,7 +33,7 @@ class Exploration(Component):
 
     Raises:
         SpecError: `action_space` is not a Space.
-        SpaceError: the actions are from another Space, or `time_percentage` is not a fraction.
+        SpaceError: the actions are from another Space, or `progress` is not a fraction.
     """
 
     #: The first argument of `get_action`: greedy ``"actions"``, or ``"q_values"``.
@@ -77,7 +77,7 @@ class Exploration(Component):
         given = input_spaces[self.explores]
         if self.explores == "actions" and not _are_alike(given, action_batch(self)):
             raise mismatch("actions", f"a batch of actions, {action_batch(self)!r}", repr(given))
-        self.amount.check_time(input_spaces.get("time_percentage"))
+        self.amount.check_time(input_spaces.get("progress"))
         switch = input_spaces.get("use_exploration")
         if switch is not None and switch != BoolBox():
             raise mismatch("use_exploration", "BoolBox()", repr(switch))
@@ -89,7 +89,7 @@ class Exploration(Component):
         """The mask in the observations, symbols or Spaces; None: no mask."""
         return Observations.of(observations, self.scope_path).action_mask
 
-    def metrics(self, time_percentage: float) -> dict[str, float]:
+    def metrics(self, progress: float) -> dict[str, float]:
         """Numbers to report, at this fraction of training."""
         return {}
 

@@ -69,15 +69,15 @@ class NoisyGreedy(Exploration):
         if mask is not None:
             check_masks(mask, self.mask_shapes)
 
-    def metrics(self, time_percentage: float) -> dict[str, float]:
+    def metrics(self, progress: float) -> dict[str, float]:
         """``{"noise_scale": scale of the noise}``."""
-        return {"noise_scale": self.amount.value(time_percentage)}
+        return {"noise_scale": self.amount.value(progress)}
 
     @rlgraph_api
     def get_action(
         self,
         q_values: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
         observations: Any = None,
     ) -> Any:
@@ -85,26 +85,26 @@ class NoisyGreedy(Exploration):
 
         Args:
             q_values: the values of all actions.
-            time_percentage: the fraction of training done, []; not needed for a constant scale.
+            progress: the fraction of training done, []; not needed for a constant scale.
             use_exploration: False adds no noise; a Python bool or a tensor [].
             observations: their mask says which actions are possible, as for `EpsilonGreedy`, with and without noise.
         """
         if use_exploration is not False:
-            self.amount.need_time(time_percentage, self.scope_path)
+            self.amount.need_time(progress, self.scope_path)
         mask = self.mask_of(observations)
-        return self._explore(q_values, time_percentage, use_exploration, *([] if mask is None else [mask]))
+        return self._explore(q_values, progress, use_exploration, *([] if mask is None else [mask]))
 
     @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
     def _explore(
         self,
         q_values: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
         action_mask: Any = None,
     ) -> Any:
         scale = 0.0
         if use_exploration is None or use_exploration:
-            scale = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
+            scale = self.amount.value(0.0 if progress is None else float(progress))
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         draw, actions = NOISES[self.noise], {}
         for path, values in self.action_space.flatten_sample(q_values).items():

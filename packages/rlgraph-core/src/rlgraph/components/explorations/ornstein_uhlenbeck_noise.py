@@ -84,7 +84,7 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
     def get_action(
         self,
         actions: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
         observations: Any = None,
     ) -> Any:
@@ -97,20 +97,20 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
 
     @rlgraph_api
     def next_internal_states(
-        self, observations: Any, time_percentage: Any = None, use_exploration: Any = None
+        self, observations: Any, progress: Any = None, use_exploration: Any = None
     ) -> Any:
         """The internal states of the next step, by component, as observations have them.
 
         Args:
             observations: of this step, states ``[B, ...]`` and internal states.
-            time_percentage: the fraction of training done, []; not needed for a constant `sigma`.
+            progress: the fraction of training done, []; not needed for a constant `sigma`.
             use_exploration: False leaves the internal states and draws nothing; a Python bool or a tensor [].
         """
-        self.amount.need_time(time_percentage, self.scope_path)
+        self.amount.need_time(progress, self.scope_path)
         held = self._held(observations)
         batch = Observations.of(observations, self.scope_path).states if held is None else None
         switch = None if use_exploration is True else use_exploration
-        return {self.states_key: self._advance(batch, held, time_percentage, switch)}
+        return {self.states_key: self._advance(batch, held, progress, switch)}
 
     def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
         """The random part of the step of a deviation."""
@@ -129,14 +129,14 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
 
     @graph_fn(host=True, spaces=lambda self, *_: self.internal_states_space[self.states_key])
     def _advance(
-        self, batch: Any, held: Any = None, time_percentage: Any = None, use_exploration: Any = None
+        self, batch: Any, held: Any = None, progress: Any = None, use_exploration: Any = None
     ) -> Any:
         if held is None:
             rows = len(next(iter(leaves_of(batch))))
             held = tuple(np.zeros((rows, *box.shape)) for box in self.floats.values())
         if use_exploration is not None and not use_exploration:
             return held
-        amount = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
+        amount = self.amount.value(0.0 if progress is None else float(progress))
         rest = 1.0 - self.theta * self.dt
         return tuple(
             rest * d + self.draw(path, d.shape, amount) for path, d in zip(self.floats, held, strict=True)

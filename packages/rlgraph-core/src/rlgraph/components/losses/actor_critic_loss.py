@@ -49,7 +49,7 @@ class ActorCriticLoss(PolicyGradientLoss):
         state_values: Any,
         advantages: Any,
         entropy: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
         policy_advantages: Any = None,
         evaluated_values: Any = None,
     ) -> Any:
@@ -60,7 +60,7 @@ class ActorCriticLoss(PolicyGradientLoss):
             state_values: by the value function [B].
             advantages: of the actions, by `state_values` [B].
             entropy: of the policy, as `log_probs`; not needed if its weight is 0.
-            time_percentage: the fraction of training done, []; only needed with a schedule.
+            progress: the fraction of training done, []; only needed with a schedule.
             policy_advantages: those of the policy's part, with rewards for exploration for example [B]; default:
                 `advantages`.
             evaluated_values: `state_values` without dropout, and from running statistics, by which the advantages are
@@ -70,7 +70,7 @@ class ActorCriticLoss(PolicyGradientLoss):
         evaluated = state_values if evaluated_values is None else evaluated_values
         policy_loss = self._policy_loss(log_probs, acted)
         value_loss = self._value_loss(state_values, evaluated, advantages)
-        return self.with_total(policy_loss, value_loss, entropy, time_percentage)
+        return self.with_total(policy_loss, value_loss, entropy, progress)
 
     @graph_fn
     def _value_loss(self, ops: Any, state_values: Any, evaluated: Any, advantages: Any) -> Any:

@@ -90,7 +90,7 @@ class IMPALALoss(PolicyGradientLoss):
         terminals: Any,
         entropy: Any = None,
         truncations: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
         weights: Any = None,
         evaluated_log_probs: Any = None,
         evaluated_values: Any = None,
@@ -107,7 +107,7 @@ class IMPALALoss(PolicyGradientLoss):
             terminals: where the episode terminated [T, B], bool; truncation is not termination.
             entropy: of the learner's policy, as `log_probs`; not needed if its weight is 0.
             truncations: where an episode was cut before the last step [T, B], bool.
-            time_percentage: the fraction of training done, []; only needed with a schedule.
+            progress: the fraction of training done, []; only needed with a schedule.
             weights: of the steps [T, B]; a step before one of weight 0 is the last of its fragment.
             evaluated_log_probs, evaluated_values: `log_probs` and `state_values` without dropout, and from running
                 statistics, of which targets and advantages are made; default: these.
@@ -119,7 +119,7 @@ class IMPALALoss(PolicyGradientLoss):
         }
         targets, advantages = by_name(self._v_trace, evaluated)
         policy_loss = self._policy_loss(log_probs, advantages)
-        return self.with_total(policy_loss, self._value_loss(state_values, targets), entropy, time_percentage)
+        return self.with_total(policy_loss, self._value_loss(state_values, targets), entropy, progress)
 
     @graph_fn(returns=2, flatten_ops={"log_probs", "behaviour_log_probs"})
     def _v_trace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.components.common.schedules import Schedule, check_time_percentage
+from rlgraph.components.common.schedules import Schedule, check_progress
 from rlgraph.components.losses.named_values import arguments_of
 from rlgraph.components.losses.per_item_checks import (
     check_items,
@@ -144,8 +144,8 @@ class LossFunction(Component):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_lengths(input_spaces)
-        if input_spaces.get("time_percentage") is not None:
-            check_time_percentage(input_spaces["time_percentage"])
+        if input_spaces.get("progress") is not None:
+            check_progress(input_spaces["progress"])
         items = {
             name: input_spaces[name] for name in (*self.item_arguments, "weights") if name in input_spaces
         }
@@ -158,18 +158,16 @@ class LossFunction(Component):
             check_log_probs(input_spaces, [name for name in parts if "log_probs" in name])
             check_parts(input_spaces, parts, first)
 
-    def at(self, ops: Any, name: str, time_percentage: Any) -> Any:
+    def at(self, ops: Any, name: str, progress: Any) -> Any:
         """The present value of the schedule in the attribute `name`, a number or ``[]``; for use in graph functions.
 
         Raises:
-            AssemblyError: it changes over training, and `time_percentage` is missing.
+            AssemblyError: it changes over training, and `progress` is missing.
         """
         schedule: Schedule = getattr(self, name)
-        if time_percentage is None and not schedule.is_constant:
-            raise AssemblyError(
-                f"{self.scope_path}.{name} changes over training: pass the argument time_percentage"
-            )
-        return schedule.tensor(ops, time_percentage)
+        if progress is None and not schedule.is_constant:
+            raise AssemblyError(f"{self.scope_path}.{name} changes over training: pass the argument progress")
+        return schedule.tensor(ops, progress)
 
 
 def _check_names(cls: type[LossFunction]) -> None:
@@ -194,7 +192,7 @@ def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
         if weights is not None:
             arguments = {
                 name: self._without_garbage(value, weights)
-                if not (value is None or isinstance(value, bool) or name == "time_percentage")
+                if not (value is None or isinstance(value, bool) or name == "progress")
                 else value
                 for name, value in arguments.items()
             }

@@ -45,15 +45,13 @@ class PolicyGradientLoss(LossFunction):
         self.average_time_steps = average_time_steps
         super().__init__(scope=scope, **kwargs)
 
-    def with_total(
-        self, policy_loss: Any, value_loss: Any, entropy: Any, time_percentage: Any
-    ) -> dict[str, Any]:
+    def with_total(self, policy_loss: Any, value_loss: Any, entropy: Any, progress: Any) -> dict[str, Any]:
         """The named numbers per item: the weighted sum ``loss`` and its parts; for use in API methods.
 
         Args:
             policy_loss, value_loss: per item.
             entropy: of each part of the action, ``[..., ...]``; None if it is not known.
-            time_percentage: for the weights.
+            progress: for the weights.
 
         Raises:
             AssemblyError: the entropy is missing and its weight is not 0.
@@ -65,7 +63,7 @@ class PolicyGradientLoss(LossFunction):
             )
         measured = {} if entropy is None else {"entropy": self._joint_entropy(entropy)}
         bonus = measured["entropy"] if has_bonus else None
-        total = self._total(policy_loss, value_loss, bonus, time_percentage)
+        total = self._total(policy_loss, value_loss, bonus, progress)
         return {"loss": total, "policy_loss": policy_loss, "value_loss": value_loss, **measured}
 
     @rlgraph_api(must_be_complete=False)
@@ -113,11 +111,11 @@ class PolicyGradientLoss(LossFunction):
 
     @graph_fn
     def _total(
-        self, ops: Any, policy_loss: Any, value_loss: Any, entropy: Any = None, time_percentage: Any = None
+        self, ops: Any, policy_loss: Any, value_loss: Any, entropy: Any = None, progress: Any = None
     ) -> Any:
         """All per item."""
-        total = self.at(ops, "weight_pg", time_percentage) * policy_loss
-        total = total + self.at(ops, "weight_vf", time_percentage) * value_loss
+        total = self.at(ops, "weight_pg", progress) * policy_loss
+        total = total + self.at(ops, "weight_vf", progress) * value_loss
         if entropy is None:
             return total
-        return total + entropy_loss(ops, entropy, self.at(ops, "weight_entropy", time_percentage))
+        return total + entropy_loss(ops, entropy, self.at(ops, "weight_entropy", progress))

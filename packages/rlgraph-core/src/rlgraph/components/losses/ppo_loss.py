@@ -85,7 +85,7 @@ class PPOLoss(PolicyGradientLoss):
         prev_state_values: Any,
         advantages: Any,
         entropy: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
         weights: Any = None,
         policy_advantages: Any = None,
     ) -> Any:
@@ -101,18 +101,18 @@ class PPOLoss(PolicyGradientLoss):
             prev_state_values: by the value function at the time of acting [B].
             advantages: of the actions [B].
             entropy: of the learner's policy, as `log_probs`; not needed if its weight is 0.
-            time_percentage: the fraction of training done, []; only needed with a schedule.
+            progress: the fraction of training done, []; only needed with a schedule.
             weights: of the items [B]; advantages are standardized over those above 0.
             policy_advantages: those of the policy's part, standardized over a larger batch for example [B]; default:
                 `advantages`.
         """
         acted = advantages if policy_advantages is None else policy_advantages
-        policy_loss = self.policy_loss(log_probs, prev_log_probs, acted, time_percentage, weights)
-        value_loss = self._value_loss(state_values, prev_state_values, advantages, time_percentage)
+        policy_loss = self.policy_loss(log_probs, prev_log_probs, acted, progress, weights)
+        value_loss = self._value_loss(state_values, prev_state_values, advantages, progress)
         return {
-            **self.with_total(policy_loss, value_loss, entropy, time_percentage),
+            **self.with_total(policy_loss, value_loss, entropy, progress),
             "kl": self._divergence(log_probs, prev_log_probs),
-            "clip_fraction": self._is_clipped(log_probs, prev_log_probs, time_percentage),
+            "clip_fraction": self._is_clipped(log_probs, prev_log_probs, progress),
         }
 
     def policy_loss(
@@ -120,27 +120,25 @@ class PPOLoss(PolicyGradientLoss):
         log_probs: Any,
         prev_log_probs: Any,
         advantages: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
         weights: Any = None,
     ) -> Any:
         """The clipped objective as a loss ``[B]``, for use in API methods; arguments as of `loss_per_item`."""
         if self.standardize is not None:
             advantages = self.standardize.standardize(advantages, weights)
-        return self._policy_loss(log_probs, prev_log_probs, advantages, time_percentage)
+        return self._policy_loss(log_probs, prev_log_probs, advantages, progress)
 
     @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
     def _policy_loss(
-        self, ops: Any, log_probs: Parts, prev_log_probs: Parts, advantages: Any, time_percentage: Any = None
+        self, ops: Any, log_probs: Parts, prev_log_probs: Parts, advantages: Any, progress: Any = None
     ) -> Any:
-        clip_ratio = self.at(ops, "clip_ratio", time_percentage)
+        clip_ratio = self.at(ops, "clip_ratio", progress)
         groups = self._groups(ops, log_probs, prev_log_probs)
         return _mean([ppo_clipped_surrogate(ops, *group, advantages, clip_ratio) for group in groups])
 
     @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
-    def _is_clipped(
-        self, ops: Any, log_probs: Parts, prev_log_probs: Parts, time_percentage: Any = None
-    ) -> Any:
-        clip_ratio = self.at(ops, "clip_ratio", time_percentage)
+    def _is_clipped(self, ops: Any, log_probs: Parts, prev_log_probs: Parts, progress: Any = None) -> Any:
+        clip_ratio = self.at(ops, "clip_ratio", progress)
         ratios = [importance_ratios(ops, *group) for group in self._groups(ops, log_probs, prev_log_probs)]
         return _mean([ops.astype(ops.abs(ratio - 1.0) > clip_ratio, "float") for ratio in ratios])
 
@@ -169,12 +167,12 @@ class PPOLoss(PolicyGradientLoss):
         state_values: Any,
         prev_state_values: Any,
         advantages: Any,
-        time_percentage: Any = None,
+        progress: Any = None,
     ) -> Any:
         targets = prev_state_values + advantages
         if self.value_function_clipping is None:
             return value_loss(ops, state_values, targets)
-        limit = self.at(ops, "value_function_clipping", time_percentage)
+        limit = self.at(ops, "value_function_clipping", progress)
         return ppo_clipped_value_loss(ops, state_values, prev_state_values, targets, limit)
 
 

@@ -29,10 +29,10 @@ from rlgraph.spaces import FloatBox, IntBox, Space
 MAX_WEIGHT_OF = ("batch", "memory")
 
 
-def _drawn(memory: PrioritizedReplay, num_records: Any, time_percentage: Any) -> tuple[Space, Space, Space]:
+def _drawn(memory: PrioritizedReplay, num_records: Any, progress: Any) -> tuple[Space, Space, Space]:
     """The Spaces of records, indices and weights."""
-    if time_percentage is not None:
-        check_fraction(time_percentage, "time_percentage")
+    if progress is not None:
+        check_fraction(progress, "progress")
     weights = FloatBox(0.0, 1.0, add_batch_rank=True)
     return record_space(memory, num_records), IntBox(memory.capacity, add_batch_rank=True), weights
 
@@ -106,12 +106,12 @@ class PrioritizedReplay(Memory):
         )
 
     @rlgraph_api(returns=3)
-    def get_records(self, num_records: Any, time_percentage: Any = None) -> Any:
+    def get_records(self, num_records: Any, progress: Any = None) -> Any:
         """Draw ``num_records`` [] records.
 
         Args:
             num_records: number of records to draw.
-            time_percentage: the fraction of training done []; only needed if `beta` is a schedule.
+            progress: the fraction of training done []; only needed if `beta` is a schedule.
 
         Returns:
             A dict of fields [N, ...], their indices in the memory [N], and their importance weights [N] in (0, 1].
@@ -120,8 +120,8 @@ class PrioritizedReplay(Memory):
             RLGraphError: the memory is empty, or all priorities are 0.
             InputError: a number below 0.
         """
-        self.beta.need_time(time_percentage, f"{self.scope_path}.get_records")
-        return self._sample_prioritized(num_records, time_percentage)
+        self.beta.need_time(progress, f"{self.scope_path}.get_records")
+        return self._sample_prioritized(num_records, progress)
 
     # In an update the errors depend on drawn records, so the build does not wait for their Spaces.
     @rlgraph_api(must_be_complete=False)
@@ -166,7 +166,7 @@ class PrioritizedReplay(Memory):
             self._fill_range(0, min(index + count - self.capacity, self.capacity), priority)
 
     @graph_fn(returns=3, host=True, spaces=_drawn, shares=())
-    def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray | None) -> Any:
+    def _sample_prioritized(self, num_records: np.ndarray, progress: np.ndarray | None) -> Any:
         size, number = self.filled(), number_of(num_records, self.scope_path)
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         shares = rng.random(number)
@@ -180,7 +180,7 @@ class PrioritizedReplay(Memory):
             indices, priorities, lowest = self._without_zeros(indices, priorities)
         if self.max_weight_of == "memory":
             lowest = self.minima.minimum
-        beta = self.beta.value(0.0 if time_percentage is None else float(time_percentage))
+        beta = self.beta.value(0.0 if progress is None else float(progress))
         weights = importance_weights(priorities, beta, lowest)
         return self.read(indices), indices, weights
 

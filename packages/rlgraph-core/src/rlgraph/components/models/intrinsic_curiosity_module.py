@@ -103,7 +103,7 @@ class IntrinsicCuriosityModule(Component):
 
     @rlgraph_api
     def update(
-        self, states: Any, actions: Any, next_states: Any, time_percentage: Any = None, weights: Any = None
+        self, states: Any, actions: Any, next_states: Any, progress: Any = None, weights: Any = None
     ) -> Any:
         """One step of the optimizer on ``(1 - beta) inverse_loss + beta forward_loss``.
 
@@ -111,7 +111,7 @@ class IntrinsicCuriosityModule(Component):
             states: ``[B, ...]``.
             actions: the actions taken in them, ``[B, ...]``.
             next_states: the resulting states, ``[B, ...]``.
-            time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
+            progress: the fraction of training done, []; only needed if the learning rate is a schedule.
             weights: of the transitions in the means, ``[B]``; one of weight 0 does not count. Default: all count.
 
         Returns:
@@ -122,7 +122,7 @@ class IntrinsicCuriosityModule(Component):
         with updating(True):
             losses = self._losses(weights, states, actions, next_states, True)
         rewards = self.get_intrinsic_rewards(states, actions, next_states)
-        self.optimizer.step(self.networks.variables(trainable_only=True), losses["loss"], time_percentage)
+        self.optimizer.step(self.networks.variables(trainable_only=True), losses["loss"], progress)
         return {**losses, "intrinsic_rewards": rewards}
 
     def _losses(self, weights: Any, *transition: Any) -> dict[str, Any]:

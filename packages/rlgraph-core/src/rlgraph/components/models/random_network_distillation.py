@@ -100,19 +100,19 @@ class RandomNetworkDistillation(Component):
         return {"loss": self._mean(self._errors(observations), weights)}
 
     @rlgraph_api
-    def update(self, observations: Any, weights: Any = None, time_percentage: Any = None) -> Any:
+    def update(self, observations: Any, weights: Any = None, progress: Any = None) -> Any:
         """One step of the optimizer on the mean of the errors.
 
         Args:
             observations: standardized states ``[B, ...]``, or with a time rank.
             weights: ``[B]``, or with a time rank; an item of weight 0 does not count. Default: all count.
-            time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
+            progress: the fraction of training done, []; only needed if the learning rate is a schedule.
 
         Returns:
             ``{"loss": []}`` before the step.
         """
         losses = {"loss": self._mean(self._errors(observations, True), weights)}
-        self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], time_percentage)
+        self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], progress)
         return losses
 
     def _errors(self, observations: Any, training: bool | None = None) -> Any:

@@ -86,7 +86,7 @@ class SupervisedModel(Component):
         labels: Any,
         sequence_length: Any = None,
         weights: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
     ) -> Any:
         """One step of the optimizer.
 
@@ -95,13 +95,13 @@ class SupervisedModel(Component):
             labels: ``[B, ...]``, as the loss expects them.
             sequence_length: number of valid steps of each sequence [B]; default: all.
             weights: of the items in the mean [B]; an item of weight 0 does not count.
-            time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
+            progress: the fraction of training done, []; only needed if the learning rate is a schedule.
 
         Returns:
             ``{"loss": [], "loss_per_item": [B]}`` before the step.
         """
         losses = self._losses(True, inputs, labels, sequence_length, weights)
-        self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], time_percentage)
+        self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], progress)
         return losses
 
     def _losses(

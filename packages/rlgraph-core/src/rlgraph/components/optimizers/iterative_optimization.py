@@ -94,18 +94,18 @@ class IterativeOptimization(Component):
         step: Callable[..., Any],
         records: Any,
         computed: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
     ) -> Any:
         """Call `step` on every minibatch.
 
         Args:
             step: an API method of any component, the caller included, or a function of wiring: ``step(records)`` or
-                ``step(records, time_percentage)`` takes the fields of a minibatch and returns a dict of numbers ``[]``,
+                ``step(records, progress)`` takes the fields of a minibatch and returns a dict of numbers ``[]``,
                 for example what a loss returns, whose ``loss_per_item`` is left out.
             records: a dict of fields ``[B, ...]``, or with a time rank.
             computed: further fields. What an update computes itself belongs here: the order of the records, drawn on
                 the host, then need not wait for it.
-            time_percentage: passed to `step` if given.
+            progress: passed to `step` if given.
 
         Returns:
             The means ``[]`` of these numbers over the calls, by name, and ``num_updates [] (int64)``, how many there
@@ -129,7 +129,7 @@ class IterativeOptimization(Component):
             fields = self._folded(fields)
         elif beginnings is not None:
             fields = self._in_parts(fields, beginnings)
-        shared = () if time_percentage is None else (time_percentage,)
+        shared = () if progress is None else (progress,)
         standardized = self._standardizing(fields, order)
 
         def numbers_of(i: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_limit, check_number
-from rlgraph.components.common.schedules import Schedule, check_time_percentage
+from rlgraph.components.common.schedules import Schedule, check_progress
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -109,8 +109,8 @@ class Optimizer(Component):
         return super()._from_plain(spec, where, arguments)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        if input_spaces.get("time_percentage") is not None:
-            check_time_percentage(input_spaces["time_percentage"])
+        if input_spaces.get("progress") is not None:
+            check_progress(input_spaces["progress"])
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         variables = input_spaces["variables"]
@@ -151,15 +151,15 @@ class Optimizer(Component):
     # Wiring.
 
     @rlgraph_api
-    def step(self, variables: Any, loss: Any, time_percentage: Any = None) -> None:
+    def step(self, variables: Any, loss: Any, progress: Any = None) -> None:
         """One step on `variables` (of ``component.variables()``) down the gradient of the scalar `loss`.
 
         Args:
             variables: the variables to update; for several components ``a.variables() + b.variables()``.
             loss: a float without axes.
-            time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
+            progress: the fraction of training done, []; only needed if the learning rate is a schedule.
         """
-        self._step(variables, gradients(loss, variables), time_percentage)
+        self._step(variables, gradients(loss, variables), progress)
 
     @rlgraph_api
     def calculate_gradients(self, variables: Any, loss: Any) -> Any:
@@ -167,9 +167,9 @@ class Optimizer(Component):
         return gradients(loss, variables)
 
     @rlgraph_api
-    def apply_gradients(self, variables: Any, grads: Any, time_percentage: Any = None) -> None:
+    def apply_gradients(self, variables: Any, grads: Any, progress: Any = None) -> None:
         """One step on `variables` down `grads` of `calculate_gradients`; see `step`."""
-        self._step(variables, grads, time_percentage)
+        self._step(variables, grads, progress)
 
     @rlgraph_api
     def get_gradient_statistics(self, grads: Any) -> Any:
@@ -182,24 +182,24 @@ class Optimizer(Component):
         return self._get_statistics(grads)
 
     @rlgraph_api
-    def measured_step(self, variables: Any, loss: Any, time_percentage: Any = None) -> Any:
+    def measured_step(self, variables: Any, loss: Any, progress: Any = None) -> Any:
         """`step`; returns ``{"gradient_norm": []}``, before clipping, if `clip_grad_norm` is set, else ``{}``."""
         if self.clip_grad_norm is None:
-            self.step(variables, loss, time_percentage)
+            self.step(variables, loss, progress)
             return {}
         grads = self.calculate_gradients(variables, loss)
-        self.apply_gradients(variables, grads, time_percentage)
+        self.apply_gradients(variables, grads, progress)
         return {"gradient_norm": self._get_norm(grads)}
 
-    def _step(self, variables: Any, grads: Any, time_percentage: Any) -> None:
+    def _step(self, variables: Any, grads: Any, progress: Any) -> None:
         rate = finite = None
         if not self.learning_rate.is_constant:
-            if time_percentage is None:
+            if progress is None:
                 raise AssemblyError(
-                    f"{self.scope_path} needs time_percentage, the fraction of training done, at every step: the "
+                    f"{self.scope_path} needs progress, the fraction of training done, at every step: the "
                     f"learning rate is {self.learning_rate}"
                 )
-            rate = self._get_learning_rate(time_percentage)
+            rate = self._get_learning_rate(progress)
         if self.non_finite != "ignore":
             finite, finite_by_variable = self._are_finite(grads)
         self._apply(variables, grads, rate, finite)
@@ -209,8 +209,8 @@ class Optimizer(Component):
     # Graph functions.
 
     @graph_fn
-    def _get_learning_rate(self, ops: Any, time_percentage: Any) -> Any:
-        return self.learning_rate.tensor(ops, time_percentage)
+    def _get_learning_rate(self, ops: Any, progress: Any) -> Any:
+        return self.learning_rate.tensor(ops, progress)
 
     @graph_fn(returns=0)
     def _apply(

@@ -93,7 +93,7 @@ class ActorComponent(Component):
         self,
         observations: Any,
         other_nn_inputs: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
     ) -> Any:
         """``{"preprocessed_state", "action"}``, and ``"internal_states"`` of the next step if a part keeps state.
@@ -101,18 +101,18 @@ class ActorComponent(Component):
         Args:
             observations: see the class.
             other_nn_inputs: a Dict of further inputs of the policy, such as the previous action.
-            time_percentage: the fraction of training done, []; for an exploration that changes over time.
+            progress: the fraction of training done, []; for an exploration that changes over time.
             use_exploration: False: the policy's greedy actions, without exploration and sampling; a Python bool or a
                 tensor []. Default: true.
         """
-        return self._acted(observations, other_nn_inputs, time_percentage, use_exploration)[1]
+        return self._acted(observations, other_nn_inputs, progress, use_exploration)[1]
 
     @rlgraph_api
     def get_preprocessed_state_action_and_action_probs(
         self,
         observations: Any,
         other_nn_inputs: Any = None,
-        time_percentage: Any = None,
+        progress: Any = None,
         use_exploration: Any = None,
     ) -> Any:
         """As `get_preprocessed_state_and_action`, and ``"action_probs" [B, ..., A]`` of every action.
@@ -120,7 +120,7 @@ class ActorComponent(Component):
         For a container action they are a container. This method exists if all parts of an action are integers drawn
         by the policy.
         """
-        seen, acted = self._acted(observations, other_nn_inputs, time_percentage, use_exploration)
+        seen, acted = self._acted(observations, other_nn_inputs, progress, use_exploration)
         parameters = self.policy.get_adapter_outputs_and_parameters(seen)["parameters"]
         return {**acted, "action_probs": self.softmax.softmax(parameters)[0]}
 
@@ -128,7 +128,7 @@ class ActorComponent(Component):
         self,
         observations: Any,
         other_nn_inputs: Any,
-        time_percentage: Any,
+        progress: Any,
         use_exploration: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the policy sees, and the results."""
@@ -137,10 +137,10 @@ class ActorComponent(Component):
         inputs = states if other_nn_inputs is None else self._merged(states, other_nn_inputs)
         seen = given.bundle(states=inputs)
         preferred = self._preferred(seen, use_exploration)
-        action = self._explored(preferred, time_percentage, use_exploration, seen)
+        action = self._explored(preferred, progress, use_exploration, seen)
         carried |= preferred.get("internal_states", {})
         if hasattr(self.exploration, "next_internal_states"):
-            carried |= self.exploration.next_internal_states(seen, time_percentage, use_exploration)
+            carried |= self.exploration.next_internal_states(seen, progress, use_exploration)
         results = {"preprocessed_state": states, "action": action}
         return seen, {**results, "internal_states": carried} if carried else results
 
@@ -165,18 +165,18 @@ class ActorComponent(Component):
             deterministic = True if self.policy.deterministic else self._not(use_exploration)
         return self.policy.get_action(observations, deterministic)
 
-    def _explored(self, preferred: Any, time_percentage: Any, use_exploration: Any, observations: Any) -> Any:
+    def _explored(self, preferred: Any, progress: Any, use_exploration: Any, observations: Any) -> Any:
         action = preferred["action"]
         if self.exploration is None or use_exploration is False:
             return action
         takes = inspect.signature(self.exploration.api_methods()["get_action"]).parameters
-        if time_percentage is None and takes["time_percentage"].default is inspect.Parameter.empty:
+        if progress is None and takes["progress"].default is inspect.Parameter.empty:
             raise AssemblyError(
-                f"{self.scope_path}: {self.exploration!r} changes over training: pass time_percentage, the fraction "
+                f"{self.scope_path}: {self.exploration!r} changes over training: pass progress, the fraction "
                 "of training done"
             )
         given = preferred["q_values"] if self.exploration.explores == "q_values" else action
-        return self.exploration.get_action(given, time_percentage, use_exploration, observations)
+        return self.exploration.get_action(given, progress, use_exploration, observations)
 
     @graph_fn
     def _not(self, ops: Any, flag: Any) -> Any:

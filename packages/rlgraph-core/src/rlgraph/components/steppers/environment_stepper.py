@@ -29,7 +29,7 @@ class EnvironmentStepper(Component):
     The environments are stepped on the host; the actor is computed by the backend. An **actor** is any component with
     an API method whose first argument is states ``[N, ...]``, one row per environment, and which returns a dict with
     ``action [N, ...]``: a policy, an actor component. With internal states it is given observations, ``{"states",
-    "internal_states"}``. If the method has arguments ``time_percentage`` or ``use_exploration``, it receives them.
+    "internal_states"}``. If the method has arguments ``progress`` or ``use_exploration``, it receives them.
 
     Environments continue from call to call. One that ends is reset in the same step; the state of its episode (internal
     states, previous action and reward) is then zero. Checkpoints do not contain environments, so a checkpoint is a
@@ -100,11 +100,11 @@ class EnvironmentStepper(Component):
         super().__init__(self.actor, scope=scope, **kwargs)
 
     @rlgraph_api
-    def step(self, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+    def step(self, progress: Any = None, use_exploration: Any = None) -> Any:
         """Act `num_steps` times.
 
         Args:
-            time_percentage: the fraction of training done, []; for an actor that accepts it.
+            progress: the fraction of training done, []; for an actor that accepts it.
             use_exploration: bool [], for an actor that accepts it.
 
         Returns:
@@ -113,7 +113,7 @@ class EnvironmentStepper(Component):
             each); with internal states ``internal_states [T + 1, N, ...]``, which belong to ``states``; and
             `extra_returns` ``[T, N, ...]``. For one environment without the axis N.
         """
-        settings = {"time_percentage": time_percentage, "use_exploration": use_exploration}
+        settings = {"progress": progress, "use_exploration": use_exploration}
 
         def act(_: Any, present: Any) -> Any:
             returned = self._ask(present, settings)

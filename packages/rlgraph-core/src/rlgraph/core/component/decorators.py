@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from rlgraph.core.component.options import Declared, Options, check_effects
 from rlgraph.core.errors import AssemblyError, nearest
+from rlgraph.core.former_names import with_present_signature
 from rlgraph.core.graph.trace import bind_arguments, current_trace
 
 
@@ -19,10 +20,10 @@ class Member:
 
     def __init__(self, function: Callable[..., Any], options: Options, leading: int):
         options.check(function, leading)
-        self.function = function
+        self.function = with_present_signature(function)
         self.options = options
         self.name = options.name or function.__name__
-        update_wrapper(self, function)  # type: ignore[arg-type]
+        update_wrapper(self, self.function)  # type: ignore[arg-type]
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -155,7 +156,7 @@ class GraphFunction(Member):
     @cached_property
     def is_empty(self) -> bool:
         """Whether the body is ``...``."""
-        code = getattr(self.function, "__code__", None)
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
         empty = (_empty.__code__.co_code, _documented.__code__.co_code)
         return code is not None and code.co_code in empty and code.co_consts[-1] is None
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rlgraph.core.errors import AssemblyError, nearest
+from rlgraph.core.former_names import with_present_names
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
 from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.nodes import DEFERRED, Input, Ref, VariablesOf
@@ -36,6 +37,7 @@ def assemble(
         AssemblyError: wiring that cannot be, with the component's scope: wrong arity, a cycle, a symbol used as a
             value, two components in one scope.
     """
+    input_spaces = None if input_spaces is None else with_present_names(input_spaces)
     components = _collect(root)
     trace = Trace(components, _input_spaces(root, input_spaces or {}), in_group)
     methods: dict[str, RootMethod] = {}

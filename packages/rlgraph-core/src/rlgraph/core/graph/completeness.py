@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlgraph.core.errors import BuildError, BuildWarning
+from rlgraph.core.former_names import present_name
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.known_values import UNKNOWN, known, value_of
 from rlgraph.core.graph.nodes import (
@@ -48,6 +49,7 @@ class _KnownSpaces(Mapping[str, Any]):
         self.read: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
+        name = present_name(name)
         if name in self._unknown:
             raise _NotKnown
         space = self._spaces[name]

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.former_names import with_present_names
 from rlgraph.core.graph.assembly import assemble
 from rlgraph.core.graph.built_graph import BuiltGraph, build_statistics
 from rlgraph.core.graph.component_graph import ComponentGraph
@@ -84,7 +85,7 @@ def build(
     """
     devices = place(resolve_devices(graph, device, device_map))
     started = time.perf_counter()
-    flow = SpaceFlow(graph, input_spaces, action_space, float_dtype, devices)
+    flow = SpaceFlow(graph, with_present_names(input_spaces), action_space, float_dtype, devices)
     with flow.explained():
         flow.graph = differentiate_shares(contract_calls(flow.graph))
         check_reach(flow.graph)

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from rlgraph.core.errors import AssemblyError, BuildError, no_part
+from rlgraph.core.former_names import with_present_names
 from rlgraph.core.graph.flat_keys import common_keys, is_flat, nest
 from rlgraph.core.graph.nodes import (
     ApiCall,
@@ -572,7 +573,7 @@ def bind_arguments(
         # Nearly always so, and several times faster than finding out which argument is which.
         return dict(zip(list(signature.parameters)[1:], args, strict=True))
     try:
-        bound = signature.bind(component, *args, **kwargs)
+        bound = signature.bind(component, *args, **with_present_names(kwargs))
     except TypeError as error:
         shown = [p for p in signature.parameters if p != "self"]
         raise AssemblyError(f"{where}({', '.join(shown)}): {error}") from None

@@ -271,9 +271,9 @@ class Regression(Component):
         return self._loss(self.network.call(inputs), targets)
 
     @rlgraph_api
-    def update(self, inputs: Any, targets: Any, time_percentage: Any = None) -> Any:
+    def update(self, inputs: Any, targets: Any, progress: Any = None) -> Any:
         loss = self.get_loss(inputs, targets)
-        self.optimizer.step(self.network.variables(), loss, time_percentage)
+        self.optimizer.step(self.network.variables(), loss, progress)
         return loss
 
     @graph_fn

@@ -21,7 +21,7 @@ SPACES = {
     "rewards": FloatBox(add_batch_rank=True),
     "terminals": BoolBox(add_batch_rank=True),
     "next_states": STATES,
-    "time_percentage": FloatBox(0.0, 1.0),
+    "progress": FloatBox(0.0, 1.0),
     "num_records": IntBox(1, None),
 }
 LAYERS = [
@@ -48,10 +48,8 @@ class QLearner(Component):
         return self.policy.get_q_values(states)["q_values"]
 
     @rlgraph_api
-    def get_actions(self, states: Any, time_percentage: Any) -> Any:
-        return self.exploration.get_action(
-            self.policy.get_deterministic_action(states)["action"], time_percentage
-        )
+    def get_actions(self, states: Any, progress: Any) -> Any:
+        return self.exploration.get_action(self.policy.get_deterministic_action(states)["action"], progress)
 
     @rlgraph_api
     def insert(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:

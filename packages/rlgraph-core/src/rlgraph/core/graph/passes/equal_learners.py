@@ -38,7 +38,7 @@ from rlgraph.core.graph.nodes import (
 from rlgraph.core.ops.effects import Effects
 
 #: The argument of root API methods that is the same on all learners.
-EQUAL_INPUT = "time_percentage"
+EQUAL_INPUT = "progress"
 
 
 def check_equal_learners(graph: ComponentGraph, effects: Mapping[int, Effects]) -> None:

@@ -25,12 +25,12 @@ def masked(mask: Space) -> Dict:
 CASES: dict[str, Case] = {
     "epsilon_greedy": Case(
         lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
-        {"actions": IntBox(4, add_batch_rank=True), "time_percentage": TIME},
+        {"actions": IntBox(4, add_batch_rank=True), "progress": TIME},
         ("get_action", "get_action"),
     ),
     "epsilon_greedy_parts": Case(
         lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
-        {"actions": PARTS.with_batch_rank(), "time_percentage": TIME},
+        {"actions": PARTS.with_batch_rank(), "progress": TIME},
         ("get_action", "get_action"),
     ),
     "epsilon_greedy_masked": Case(
@@ -45,7 +45,7 @@ CASES: dict[str, Case] = {
     ),
     "noisy_greedy": Case(
         lambda: NoisyGreedy(IntBox(4), {"type": "gumbel", "scale": [1.0, 0.1]}),
-        {"q_values": VALUES, "time_percentage": TIME},
+        {"q_values": VALUES, "progress": TIME},
         ("get_action", "get_action"),
     ),
     "noisy_greedy_masked": Case(
@@ -63,7 +63,7 @@ CASES: dict[str, Case] = {
     ),
     "gaussian_noise": Case(
         lambda: GaussianNoise(DRIVE, stddev=[1.0, 0.1]),
-        {"actions": DRIVE.with_batch_rank(), "time_percentage": TIME},
+        {"actions": DRIVE.with_batch_rank(), "progress": TIME},
         ("get_action", "get_action"),
     ),
     "ornstein_uhlenbeck_noise": Case(

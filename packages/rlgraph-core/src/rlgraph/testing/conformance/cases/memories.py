@@ -64,7 +64,7 @@ CASES: dict[str, Case] = {
         {
             "records": Dict(demonstrations=BoolBox(), action=PARTS, add_batch_rank=True),
             "num_records": IntBox(BATCH, BATCH + 1),
-            "time_percentage": FloatBox(0.0, 1.0),
+            "progress": FloatBox(0.0, 1.0),
             "indices": IntBox(BATCH, add_batch_rank=True),
             "errors": FloatBox(add_batch_rank=True),
         },
@@ -75,7 +75,7 @@ CASES: dict[str, Case] = {
         {
             "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
             "num_records": IntBox(BATCH, BATCH + 1),
-            "time_percentage": FloatBox(0.0, 1.0),
+            "progress": FloatBox(0.0, 1.0),
             "indices": IntBox(BATCH, add_batch_rank=True),
             "errors": FloatBox(add_batch_rank=True),
         },
@@ -86,7 +86,7 @@ CASES: dict[str, Case] = {
         {
             "records": Dict(state=FloatBox(shape=(2,)), add_batch_rank=True),
             "num_records": IntBox(BATCH, BATCH + 1),
-            "time_percentage": FloatBox(0.0, 1.0),
+            "progress": FloatBox(0.0, 1.0),
             "indices": IntBox(BATCH, add_batch_rank=True),
             "errors": FloatBox(add_batch_rank=True),
         },
@@ -97,7 +97,7 @@ CASES: dict[str, Case] = {
         {
             "records": Dict(states=FloatBox(shape=(7, 2)), actions=PARTS, add_batch_rank=True),
             "num_records": IntBox(BATCH, BATCH + 1),
-            "time_percentage": FloatBox(0.0, 1.0),
+            "progress": FloatBox(0.0, 1.0),
             "indices": IntBox(BATCH, add_batch_rank=True),
             "errors": FloatBox(add_batch_rank=True),
         },

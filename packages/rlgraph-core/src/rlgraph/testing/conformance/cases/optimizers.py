@@ -27,7 +27,7 @@ IMAGE_LAYERS: list[dict[str, Any]] = [
     {"type": "reshape", "flatten": True},
     {"type": "dense", "units": 2},
 ]
-SCHEDULED = {**REGRESSION_SPACES, "time_percentage": FloatBox(0.0, 1.0)}
+SCHEDULED = {**REGRESSION_SPACES, "progress": FloatBox(0.0, 1.0)}
 
 
 class WatchedRegression(Regression):

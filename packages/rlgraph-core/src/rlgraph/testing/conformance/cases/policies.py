@@ -76,7 +76,7 @@ CASES: dict[str, Case] = {
     ),
     "actor_component_explores": Case(
         lambda: ActorComponent(HALVES, QPolicy(LAYERS, IntBox(4)), {"epsilon_spec": 0.5}),
-        {"observations": FEATURES, "time_percentage": FloatBox(0.0, 1.0)},
+        {"observations": FEATURES, "progress": FloatBox(0.0, 1.0)},
         (ACTOR,),
     ),
     "actor_component_masked": Case(
