@@ -64,3 +64,24 @@ class FunctionCase:
     function: Callable[..., Any]
     arguments: Mapping[str, Any]
     by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class By:
+    """Marks an argument of `case_of` as one to differentiate by."""
+
+    value: Any
+
+
+def case_of(function: Callable[..., Any], /, **arguments: Any) -> FunctionCase:
+    """The function with these arguments, and its derivatives by those that are marked with `By`."""
+    marked = tuple(name for name, value in arguments.items() if isinstance(value, By))
+    given = {name: value.value if name in marked else value for name, value in arguments.items()}
+    return FunctionCase(function, given, marked)
+
+
+def by_function(*cases: FunctionCase) -> dict[str, FunctionCase]:
+    """Cases by the names of their functions, which differ."""
+    named = {case.function.__name__: case for case in cases}
+    assert len(named) == len(cases), "two cases of one function: give one of them a name of its own"
+    return named

@@ -6,15 +6,15 @@ import numpy as np
 
 from rlgraph.core.functional.dueling import dueling_q_values
 from rlgraph.core.functional.q_learning import huber
-from rlgraph.testing.conformance.cases.case import FunctionCase
+from rlgraph.testing.conformance.cases.case import By, FunctionCase, by_function, case_of
 
 _RNG = np.random.default_rng(0)
 
-FUNCTIONS: dict[str, FunctionCase] = {
-    "dueling_q_values": FunctionCase(
+FUNCTIONS: dict[str, FunctionCase] = by_function(
+    case_of(
         dueling_q_values,
-        {"state_values": _RNG.standard_normal((5, 1)), "advantages": _RNG.standard_normal((5, 3))},
-        by=("state_values", "advantages"),
+        state_values=By(_RNG.standard_normal((5, 1))),
+        advantages=By(_RNG.standard_normal((5, 3))),
     ),
-    "huber": FunctionCase(huber, {"errors": _RNG.standard_normal((5, 3)), "delta": 0.5}, by=("errors",)),
-}
+    case_of(huber, errors=By(_RNG.standard_normal((5, 3))), delta=0.5),
+)

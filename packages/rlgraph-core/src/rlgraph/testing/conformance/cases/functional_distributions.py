@@ -4,46 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlgraph.core.functional.distributions.bernoulli import (
-    bernoulli_entropy,
-    bernoulli_kl,
-    bernoulli_log_prob,
+from rlgraph.core.functional.distributions import (
+    bernoulli,
+    beta,
+    categorical,
+    gumbel_softmax,
+    log_normal,
+    multivariate_normal,
+    normal,
+    squashed_normal,
 )
-from rlgraph.core.functional.distributions.beta import (
-    beta_entropy,
-    beta_kl,
-    beta_log_prob,
-    beta_logit_derivatives,
-    log_gamma_variate,
-)
-from rlgraph.core.functional.distributions.categorical import (
-    categorical_entropy,
-    categorical_kl,
-    categorical_log_prob,
-    mask_logits,
-)
-from rlgraph.core.functional.distributions.gumbel_softmax import gumbel_softmax, gumbel_softmax_log_prob
-from rlgraph.core.functional.distributions.log_normal import (
-    from_half_line,
-    log_normal_entropy,
-    log_normal_log_prob,
-    to_half_line,
-)
-from rlgraph.core.functional.distributions.multivariate_normal import (
-    cholesky,
-    forward_substitution,
-    multivariate_normal_entropy,
-    multivariate_normal_kl,
-    multivariate_normal_log_prob,
-)
-from rlgraph.core.functional.distributions.normal import normal_entropy, normal_kl, normal_log_prob
-from rlgraph.core.functional.distributions.squashed_normal import (
-    squash,
-    squashed_normal_entropy,
-    squashed_normal_log_prob,
-    unsquash,
-)
-from rlgraph.testing.conformance.cases.case import FunctionCase
+from rlgraph.testing.conformance.cases.case import By, FunctionCase, by_function, case_of
 
 _RNG = np.random.default_rng(0)
 _SHAPE = (4, 3)
@@ -51,10 +22,10 @@ _X, _MEAN, _OTHER_MEAN = _RNG.standard_normal((3, *_SHAPE))
 _STDDEV, _OTHER_STDDEV = _RNG.uniform(0.5, 2.0, (2, *_SHAPE))
 _UNIT = _RNG.uniform(0.1, 0.9, _SHAPE)
 _BOUNDS = {"low": -1.0, "high": 2.0}
-_NORMAL = {"mean": _MEAN, "stddev": _STDDEV}
+_NORMAL = {"mean": By(_MEAN), "stddev": By(_STDDEV)}
 _HALF_LINE = {"bound": 2.0, "sign": -1.0}
-_BETA = {"alpha": _STDDEV + 0.5, "beta": _OTHER_STDDEV + 0.5}
-_LOGITS = {"logits": _MEAN, "other_logits": _OTHER_MEAN}
+_BETA = {"alpha": By(_STDDEV + 0.5), "beta": By(_OTHER_STDDEV + 0.5)}
+_LOGITS = {"logits": By(_MEAN), "other_logits": By(_OTHER_MEAN)}
 _FACTOR, _OTHER_FACTOR = (
     np.tril(_RNG.uniform(-1.0, 1.0, (4, 3, 3)), -1) + stddev[..., None] * np.eye(3)
     for stddev in (_STDDEV, _OTHER_STDDEV)
@@ -62,84 +33,52 @@ _FACTOR, _OTHER_FACTOR = (
 _MASK = np.array([[True, False, True], [False, False, True], [True, True, True], [True, True, False]])
 
 
-FUNCTIONS: dict[str, FunctionCase] = {
-    "bernoulli_entropy": FunctionCase(bernoulli_entropy, {"logits": _X}, by=("logits",)),
-    "bernoulli_kl": FunctionCase(bernoulli_kl, _LOGITS, by=tuple(_LOGITS)),
-    "bernoulli_log_prob": FunctionCase(
-        bernoulli_log_prob, {"values": _X > 0.0, "logits": _MEAN}, by=("logits",)
+FUNCTIONS: dict[str, FunctionCase] = by_function(
+    case_of(bernoulli.bernoulli_entropy, logits=By(_X)),
+    case_of(bernoulli.bernoulli_kl, **_LOGITS),
+    case_of(bernoulli.bernoulli_log_prob, values=_X > 0.0, logits=By(_MEAN)),
+    case_of(beta.beta_entropy, **_BETA),
+    case_of(beta.beta_kl, **_BETA, other_alpha=By(_OTHER_STDDEV), other_beta=By(_STDDEV)),
+    case_of(beta.beta_log_prob, values=By(_UNIT), **_BETA),
+    case_of(beta.beta_logit_derivatives, logits=By(_X), **_BETA),
+    case_of(categorical.categorical_entropy, logits=By(_X)),
+    case_of(categorical.categorical_kl, **_LOGITS),
+    case_of(categorical.categorical_log_prob, values=np.array([0, 2, 1, 2]), logits=By(_X)),
+    case_of(multivariate_normal.cholesky, matrices=By(_FACTOR @ np.swapaxes(_FACTOR, -1, -2))),
+    case_of(multivariate_normal.forward_substitution, lower=By(_FACTOR), right=By(_X[..., None])),
+    case_of(log_normal.from_half_line, values=By(2.0 - _STDDEV), **_HALF_LINE),
+    case_of(gumbel_softmax.gumbel_softmax, logits=By(_X), uniforms=_UNIT, temperature=0.5),
+    case_of(gumbel_softmax.gumbel_softmax_log_prob, values=By(_UNIT), logits=By(_X), temperature=0.5),
+    case_of(
+        beta.log_gamma_variate,
+        alpha=np.exp(_X),
+        normals=_RNG.standard_normal((8, *_SHAPE)),
+        uniforms=_RNG.uniform(size=(8, *_SHAPE)),
+        boost=_UNIT,
     ),
-    "beta_entropy": FunctionCase(beta_entropy, _BETA, by=tuple(_BETA)),
-    "beta_kl": FunctionCase(
-        beta_kl,
-        {**_BETA, "other_alpha": _OTHER_STDDEV, "other_beta": _STDDEV},
-        by=("alpha", "beta", "other_alpha", "other_beta"),
+    case_of(log_normal.log_normal_entropy, **_NORMAL),
+    case_of(log_normal.log_normal_log_prob, x=By(_X), **_NORMAL),
+    case_of(categorical.mask_logits, logits=_X, mask=_MASK),
+    case_of(multivariate_normal.multivariate_normal_entropy, scale_tril=By(_FACTOR)),
+    case_of(
+        multivariate_normal.multivariate_normal_kl,
+        mean=By(_MEAN),
+        scale_tril=By(_FACTOR),
+        other_mean=By(_OTHER_MEAN),
+        other_scale_tril=By(_OTHER_FACTOR),
     ),
-    "beta_log_prob": FunctionCase(beta_log_prob, {"values": _UNIT, **_BETA}, by=("values", "alpha", "beta")),
-    "beta_logit_derivatives": FunctionCase(
-        beta_logit_derivatives, {"logits": _X, **_BETA}, by=("logits", "alpha", "beta")
+    case_of(
+        multivariate_normal.multivariate_normal_log_prob,
+        values=By(_X),
+        mean=By(_MEAN),
+        scale_tril=By(_FACTOR),
     ),
-    "categorical_entropy": FunctionCase(categorical_entropy, {"logits": _X}, by=("logits",)),
-    "categorical_kl": FunctionCase(categorical_kl, _LOGITS, by=tuple(_LOGITS)),
-    "categorical_log_prob": FunctionCase(
-        categorical_log_prob, {"values": np.array([0, 2, 1, 2]), "logits": _X}, by=("logits",)
-    ),
-    "cholesky": FunctionCase(
-        cholesky, {"matrices": _FACTOR @ np.swapaxes(_FACTOR, -1, -2)}, by=("matrices",)
-    ),
-    "forward_substitution": FunctionCase(
-        forward_substitution, {"lower": _FACTOR, "right": _X[..., None]}, by=("lower", "right")
-    ),
-    "from_half_line": FunctionCase(from_half_line, {"values": 2.0 - _STDDEV, **_HALF_LINE}, by=("values",)),
-    "gumbel_softmax": FunctionCase(
-        gumbel_softmax, {"logits": _X, "uniforms": _UNIT, "temperature": 0.5}, by=("logits",)
-    ),
-    "gumbel_softmax_log_prob": FunctionCase(
-        gumbel_softmax_log_prob, {"values": _UNIT, "logits": _X, "temperature": 0.5}, by=("values", "logits")
-    ),
-    "log_gamma_variate": FunctionCase(
-        log_gamma_variate,
-        {
-            "alpha": np.exp(_X),
-            "normals": _RNG.standard_normal((8, *_SHAPE)),
-            "uniforms": _RNG.uniform(size=(8, *_SHAPE)),
-            "boost": _UNIT,
-        },
-    ),
-    "log_normal_entropy": FunctionCase(log_normal_entropy, _NORMAL, by=tuple(_NORMAL)),
-    "log_normal_log_prob": FunctionCase(log_normal_log_prob, {"x": _X, **_NORMAL}, by=("x", *_NORMAL)),
-    "mask_logits": FunctionCase(mask_logits, {"logits": _X, "mask": _MASK}),
-    "multivariate_normal_entropy": FunctionCase(
-        multivariate_normal_entropy, {"scale_tril": _FACTOR}, by=("scale_tril",)
-    ),
-    "multivariate_normal_kl": FunctionCase(
-        multivariate_normal_kl,
-        {
-            "mean": _MEAN,
-            "scale_tril": _FACTOR,
-            "other_mean": _OTHER_MEAN,
-            "other_scale_tril": _OTHER_FACTOR,
-        },
-        by=("mean", "scale_tril", "other_mean", "other_scale_tril"),
-    ),
-    "multivariate_normal_log_prob": FunctionCase(
-        multivariate_normal_log_prob,
-        {"values": _X, "mean": _MEAN, "scale_tril": _FACTOR},
-        by=("values", "mean", "scale_tril"),
-    ),
-    "normal_entropy": FunctionCase(normal_entropy, {"stddev": _STDDEV}, by=("stddev",)),
-    "normal_kl": FunctionCase(
-        normal_kl,
-        {**_NORMAL, "other_mean": _OTHER_MEAN, "other_stddev": _OTHER_STDDEV},
-        by=("mean", "stddev", "other_mean", "other_stddev"),
-    ),
-    "normal_log_prob": FunctionCase(normal_log_prob, {"values": _X, **_NORMAL}, by=("values", *_NORMAL)),
-    "squash": FunctionCase(squash, {"x": _X, **_BOUNDS}, by=("x",)),
-    "squashed_normal_entropy": FunctionCase(
-        squashed_normal_entropy, {**_NORMAL, **_BOUNDS}, by=tuple(_NORMAL)
-    ),
-    "squashed_normal_log_prob": FunctionCase(
-        squashed_normal_log_prob, {"x": _X, **_NORMAL, **_BOUNDS}, by=("x", *_NORMAL)
-    ),
-    "to_half_line": FunctionCase(to_half_line, {"x": _X, **_HALF_LINE}, by=("x",)),
-    "unsquash": FunctionCase(unsquash, {"values": 3.0 * _UNIT - 1.0, **_BOUNDS}, by=("values",)),
-}
+    case_of(normal.normal_entropy, stddev=By(_STDDEV)),
+    case_of(normal.normal_kl, **_NORMAL, other_mean=By(_OTHER_MEAN), other_stddev=By(_OTHER_STDDEV)),
+    case_of(normal.normal_log_prob, values=By(_X), **_NORMAL),
+    case_of(squashed_normal.squash, x=By(_X), **_BOUNDS),
+    case_of(squashed_normal.squashed_normal_entropy, **_NORMAL, **_BOUNDS),
+    case_of(squashed_normal.squashed_normal_log_prob, x=By(_X), **_NORMAL, **_BOUNDS),
+    case_of(log_normal.to_half_line, x=By(_X), **_HALF_LINE),
+    case_of(squashed_normal.unsquash, values=By(3.0 * _UNIT - 1.0), **_BOUNDS),
+)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.functional.recurrent import gru_step, lstm_step, unroll, unroll_parts
-from rlgraph.testing.conformance.cases.case import FunctionCase
+from rlgraph.testing.conformance.cases.case import By, FunctionCase, by_function, case_of
 
 _RNG = np.random.default_rng(0)
 
@@ -26,42 +26,26 @@ def _cumulated_in_parts(ops: Any, xs: Any, states: Any, resets: Any) -> Any:
     )
 
 
-_LSTM = {
-    "projected": _RNG.standard_normal((4, 12)),
-    "c_tm1": _RNG.standard_normal((4, 3)),
-    "h_tm1": _RNG.standard_normal((4, 3)),
-    "recurrent_weights": _RNG.standard_normal((3, 12)),
-}
-_GRU = {
-    "projected": _RNG.standard_normal((4, 9)),
-    "h_tm1": _RNG.standard_normal((4, 3)),
-    "recurrent_weights": _RNG.standard_normal((3, 9)),
-    "recurrent_biases": _RNG.standard_normal(9),
-}
-_PEEPHOLES = {"peepholes": _RNG.standard_normal((3, 3))}
+def _moved(**shapes: Any) -> dict[str, By]:
+    return {name: By(_RNG.standard_normal(shape)) for name, shape in shapes.items()}
 
-FUNCTIONS: dict[str, FunctionCase] = {
-    "gru_step": FunctionCase(gru_step, _GRU, by=tuple(_GRU)),
-    "lstm_step": FunctionCase(lstm_step, _LSTM, by=tuple(_LSTM)),
-    "lstm_step_peepholes_and_clip": FunctionCase(
-        lstm_step, _LSTM | _PEEPHOLES | {"cell_clip": 0.8}, by=(*_LSTM, *_PEEPHOLES)
-    ),
-    "unroll": FunctionCase(
+
+_LSTM = _moved(projected=(4, 12), c_tm1=(4, 3), h_tm1=(4, 3), recurrent_weights=(3, 12))
+_GRU = _moved(projected=(4, 9), h_tm1=(4, 3), recurrent_weights=(3, 9), recurrent_biases=9)
+_PEEPHOLES = _moved(peepholes=(3, 3))
+
+FUNCTIONS: dict[str, FunctionCase] = by_function(case_of(gru_step, **_GRU), case_of(lstm_step, **_LSTM)) | {
+    "lstm_step_peepholes_and_clip": case_of(lstm_step, **_LSTM, **_PEEPHOLES, cell_clip=0.8),
+    "unroll": case_of(
         _cumulated,
-        {
-            "xs": _RNG.standard_normal((5, 3, 2)),
-            "states": (_RNG.standard_normal((3, 2)), _RNG.standard_normal((3, 2))),
-            "sequence_length": np.array([5, 0, 3]),
-        },
-        by=("xs",),
+        xs=By(_RNG.standard_normal((5, 3, 2))),
+        states=(_RNG.standard_normal((3, 2)), _RNG.standard_normal((3, 2))),
+        sequence_length=np.array([5, 0, 3]),
     ),
-    "unroll_parts": FunctionCase(
+    "unroll_parts": case_of(
         _cumulated_in_parts,
-        {
-            "xs": _RNG.standard_normal((6, 3, 2)),
-            "states": _RNG.standard_normal((2, 3, 2)),
-            "resets": _RNG.random((6, 3)) < 0.3,
-        },
-        by=("xs", "states"),
+        xs=By(_RNG.standard_normal((6, 3, 2))),
+        states=By(_RNG.standard_normal((2, 3, 2))),
+        resets=_RNG.random((6, 3)) < 0.3,
     ),
 }
