@@ -2,44 +2,35 @@
 
 import numpy as np
 import pytest
+from doubles import Episodes, kept
 
 from rlgraph.core import SpecError
-from rlgraph.environments import DeterministicEnv, Environment, environment_seed, make_vector_env
+from rlgraph.environments import DeterministicEnv, environment_seed, make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Evaluation, EvaluationWarning, evaluate
 
 
-class Noisy(Environment):
+class Noisy(Episodes):
     """States are noise by seed; the return counts how often action 1 was done in 6 steps."""
 
     def __init__(self):
-        super().__init__(FloatBox(shape=(3,)), IntBox(4))
-        self.seeds, self.pairs = [], []
+        states, actions = FloatBox(shape=(3,)), IntBox(4)
+        super().__init__(states, actions, length=6, reward=lambda env, action: float(action == 1))
+        self.pairs = []
 
-    def reset(self, seed=None):
-        self.seeds.append(seed)
-        if seed is not None:
-            self.rng = np.random.default_rng(seed)
-        self.steps, self.state = 0, self.rng.normal(size=3).astype(np.float32)
-        return self.state
+    def state(self):
+        self.now = self.rng.normal(size=3).astype(np.float32)
+        return self.now
 
     def step(self, action):
-        self.pairs.append((self.state, int(action)))
-        self.steps += 1
-        self.state = self.rng.normal(size=3).astype(np.float32)
-        return self.state, float(action == 1), self.steps == 6, False, {}
+        self.pairs.append((self.now, int(action)))
+        return super().step(action)
 
 
-class Lengths:
-    """Makes environments whose episodes last 1, 2, 3 ... steps, reward 1 each."""
-
-    def __init__(self):
-        self.made = []
-
-    def __call__(self):
-        environment = DeterministicEnv(len(self.made) + 1, reward_start=0.0)
-        self.made.append(environment)
-        return environment
+def lengths_from_one():
+    """A list of environments and what makes them; their episodes last 1, 2, 3 ... steps, reward 1 each."""
+    made, factory = kept(lambda: DeterministicEnv(len(made) + 1, reward_start=0.0))
+    return made, factory
 
 
 @pytest.fixture
@@ -59,10 +50,10 @@ def counting(make_agent):
 )
 def test_every_environment_has_its_quota(counting, episodes, lengths):
     """Whichever episodes end first would be the short ones: their mean would be 1, not 5.5."""
-    factory = Lengths()
+    made, factory = lengths_from_one()
     evaluation = evaluate(counting, factory, episodes, seed=0)
     assert list(evaluation.lengths) == lengths
-    assert len(factory.made) == min(episodes, 10)
+    assert len(made) == min(episodes, 10)
     # 0 + 1 + ... + (n - 1)
     assert list(evaluation.returns) == [n * (n - 1) / 2 for n in lengths]
 
@@ -70,11 +61,11 @@ def test_every_environment_has_its_quota(counting, episodes, lengths):
 @pytest.mark.parametrize(("number", "made"), [(1, 1), (3, 3), (4, 4), (13, 13), (50, 13)])
 def test_any_number_of_environments_shares_the_episodes(counting, number, made):
     """As evenly as whole episodes can be: nobody plays more for having shorter ones."""
-    factory = Lengths()
+    environments, factory = lengths_from_one()
     evaluation = evaluate(counting, factory, 13, seed=0, num_envs=number)
     shares = [evaluation.lengths.count(n) for n in range(1, made + 1)]
-    assert len(factory.made) == made and sum(shares) == 13 and max(shares) - min(shares) <= 1
-    assert counting.evaluate(13, env=Lengths(), num_envs=number).lengths == evaluation.lengths
+    assert len(environments) == made and sum(shares) == 13 and max(shares) - min(shares) <= 1
+    assert counting.evaluate(13, env=lengths_from_one()[1], num_envs=number).lengths == evaluation.lengths
 
 
 def test_the_number_of_environments_does_not_change_what_is_measured(make_agent):
@@ -118,18 +109,11 @@ def test_mean_and_spread():
 
 
 def test_it_is_greedy_and_leaves_the_agent_as_it_was(make_agent):
-    made = []
-
-    def factory():
-        made.append(Noisy())
-        return made[-1]
-
+    made, factory = kept(Noisy)
     agent = make_agent("numpy", exploration_spec={"epsilon_spec": 1.0})
     states = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-    weights, streams = (
-        agent.get_weights(),
-        str(agent.executor.storage.stream("exploration").bit_generator.state),
-    )
+    weights = agent.get_weights()
+    streams = str(agent.executor.storage.stream("exploration").bit_generator.state)
     evaluation = agent.evaluate(4, env=factory)
     assert evaluation.lengths == (6, 6, 6, 6)
     for environment, episode_return in zip(made, evaluation.returns, strict=True):
@@ -155,11 +139,7 @@ def test_stochastic_actions_are_drawn_and_follow_the_seed(make_agent):
 
 
 def test_seeds(make_agent):
-    agent, made = make_agent("numpy"), []
-
-    def factory():
-        made.append(Noisy())
-        return made[-1]
+    agent, (made, factory) = make_agent("numpy"), kept(Noisy)
 
     first = agent.evaluate(5, env=factory, seed=40)
     assert [environment.seeds[0] for environment in made] == [environment_seed(40, i) for i in range(5)]
@@ -170,12 +150,7 @@ def test_seeds(make_agent):
 
 
 def test_evaluations_beside_training_play_other_episodes_each_time(make_agent):
-    made = []
-
-    def factory():
-        made.append(Noisy())
-        return made[-1]
-
+    made, factory = kept(Noisy)
     agent = make_agent("numpy", update_spec={"do_updates": False})
     agent.learn(30, env=factory, evaluation_interval=10, evaluation_episodes=2)
     first_seeds = [environment.seeds[0] for environment in made]
@@ -183,17 +158,11 @@ def test_evaluations_beside_training_play_other_episodes_each_time(make_agent):
 
 
 def test_made_environments_are_closed(counting):
-    closed = []
-
-    class Closing(DeterministicEnv):
-        def terminate(self):
-            closed.append(self)
-
-    evaluate(counting, Closing, 3, seed=0)
-    assert len(closed) == 3
-    instance = Closing()
-    assert len(evaluate(counting, instance, 3, seed=0).returns) == 3
-    assert len(closed) == 3
+    made, factory = kept(Episodes)
+    evaluate(counting, factory, 3, seed=0)
+    assert [environment.closed for environment in made] == [True] * 3
+    instance = Episodes()
+    assert len(evaluate(counting, instance, 3, seed=0).returns) == 3 and not instance.closed
 
 
 def test_no_episodes(counting):

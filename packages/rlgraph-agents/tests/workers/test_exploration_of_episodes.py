@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doubles import told
 
 from rlgraph.components import Exploration
 from rlgraph.components.common.schedules import Schedule
@@ -10,7 +11,7 @@ from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.environments import Environment, SequentialVectorEnv
 from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing.environments import CountingEnvironment
-from rlgraph.workers import Callback, SingleThreadedWorker
+from rlgraph.workers import SingleThreadedWorker
 
 ACTIONS = 6
 
@@ -44,14 +45,6 @@ class Counting(CountingEnvironment, Environment):
         CountingEnvironment.__init__(self, steps_to_end, action_space=IntBox(ACTIONS))
 
 
-class Actions(Callback):
-    def __init__(self):
-        self.rows = []
-
-    def on_step(self, worker, step):
-        self.rows.append(step.actions.tolist())
-
-
 def agent_of(make_agent, backend, **options):
     options = {"exploration_spec": {"type": StepsOfEpisode}, "update_spec": {"do_updates": False}, **options}
     return make_agent(backend, state_space=FloatBox(shape=(1,)), action_space=IntBox(ACTIONS), **options)
@@ -60,16 +53,17 @@ def agent_of(make_agent, backend, **options):
 @pytest.mark.parametrize("preprocessing", [[], [{"type": "divide", "divisor": 2.0}]])
 def test_each_environment_begins_anew_where_its_episode_does(make_agent, backend, preprocessing):
     agent = agent_of(make_agent, backend, **({"preprocessing_spec": preprocessing} if preprocessing else {}))
-    listening = Actions()
+    rows = []
+    listening = told(on_step=lambda worker, step: rows.append(step.actions.tolist()))
     vector = SequentialVectorEnv([Counting(3), Counting(5)])
     worker = SingleThreadedWorker(agent, vector, num_envs=2)
     worker.execute_timesteps(24, callbacks=[listening])
     expected = [[t % 3, t % 5] for t in range(12)]
-    assert listening.rows == expected
+    assert rows == expected
     # A new run begins new episodes.
-    listening.rows.clear()
+    rows.clear()
     worker.execute_timesteps(4, callbacks=[listening])
-    assert listening.rows == [[0, 0], [1, 1]]
+    assert rows == [[0, 0], [1, 1]]
 
 
 def test_reset_of_some_and_of_all(make_agent, one_backend):

@@ -3,27 +3,15 @@
 import logging
 
 import pytest
+from doubles import Episodes
 
 from rlgraph.agents import Agent
-from rlgraph.environments import Environment
-from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers.hints import constant_returns
 
 
-class Rewarded(Environment):
+def rewarded(*episodes):
     """Episodes of two steps; those of the given numbers return 1, the others 0."""
-
-    def __init__(self, *rewarded):
-        super().__init__(FloatBox(shape=(1,)), IntBox(2))
-        self.rewarded, self.episode, self.steps = rewarded, -1, 0
-
-    def reset(self, seed=None):
-        self.episode, self.steps = self.episode + 1, 0
-        return self.state_space.zeros()
-
-    def step(self, action):
-        self.steps += 1
-        return self.state_space.zeros(), float(self.episode in self.rewarded) / 2, self.steps == 2, False, {}
+    return Episodes(length=2, reward=lambda env, action: float(env.episode in episodes) / 2)
 
 
 @pytest.fixture
@@ -47,7 +35,7 @@ def learn(caplog):
 
 
 def test_all_returns_are_equal(learn):
-    said, hint = learn(Rewarded(), 400)
+    said, hint = learn(rewarded(), 400)
     assert len(said) == 1 and said[0].startswith(
         "all 50 episodes since the beginning of training have the return 0, so"
     )
@@ -55,21 +43,21 @@ def test_all_returns_are_equal(learn):
 
 
 def test_nothing_is_said_where_a_return_differs_or_there_are_few(learn):
-    assert learn(Rewarded(30), 400) == ([], "")
-    assert learn(Rewarded(), 98) == ([], "")
+    assert learn(rewarded(30), 400) == ([], "")
+    assert learn(rewarded(), 98) == ([], "")
 
 
 def test_an_episode_after_the_hint_withdraws_it(learn):
-    said, hint = learn(Rewarded(150), 400)
+    said, hint = learn(rewarded(150), 400)
     assert len(said) == 1 and hint == ""
 
 
 def test_rare_rewards_have_a_tenth_of_the_run_to_be_found(learn):
-    assert learn(Rewarded(80), 2000) == ([], "")
+    assert learn(rewarded(80), 2000) == ([], "")
 
 
 def test_an_agent_that_learned_before_may_be_perfect(learn):
-    assert learn(Rewarded(0), 20, 400) == ([], "")
+    assert learn(rewarded(0), 20, 400) == ([], "")
 
 
 def test_by_hand():

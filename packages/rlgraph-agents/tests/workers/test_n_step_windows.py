@@ -2,34 +2,28 @@
 
 import numpy as np
 import pytest
+from doubles import Episodes, memory
 
-from rlgraph.environments import Environment, EnvironmentFault
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.environments import EnvironmentFault
 from rlgraph.workers import SingleThreadedWorker
 
 N_STEP, DISCOUNT, LENGTH = 3, 0.5, 4
 
 
-class Numbered(Environment):
+class Numbered(Episodes):
     """State 100 * episode + step; every episode of one object is another one. Terminates after `LENGTH` steps."""
 
     def __init__(self, first=0, fault=None):
-        super().__init__(FloatBox(shape=(1,)), IntBox(2))
-        self.episode, self.step_of_episode, self.fault = first - 1, 0, fault
+        super().__init__(length=LENGTH, reward=lambda env, action: float(10 * env.episode + env.steps))
+        self.episode, self.fault = first - 1, fault
 
-    def reset(self, seed=None):
-        self.episode, self.step_of_episode = self.episode + 1, 0
-        return self._state()
+    def state(self):
+        return np.array([100 * self.episode + self.steps], np.float32)
 
     def step(self, action):
-        if (self.episode, self.step_of_episode) == self.fault:
+        if (self.episode, self.steps) == self.fault:
             raise RuntimeError("a crash")
-        self.step_of_episode += 1
-        reward = float(10 * self.episode + self.step_of_episode)
-        return self._state(), reward, self.step_of_episode == LENGTH, False, {}
-
-    def _state(self):
-        return np.array([100 * self.episode + self.step_of_episode], np.float32)
+        return super().step(action)
 
 
 def expected(*episodes):
@@ -45,26 +39,16 @@ def expected(*episodes):
 
 
 def records_of(agent):
-    size = int(agent.call_api_method("get_memory_size"))
-    fields = ("states", "rewards", "terminals", "next_states", "discounts")
-    columns = [
-        agent.executor.storage.host[f"memory/rows/{field}"][:size].ravel().tolist() for field in fields
-    ]
-    records = list(zip(*columns, strict=True))
+    fields, rows = ("states", "rewards", "terminals", "next_states", "discounts"), memory(agent)
+    records = list(zip(*(rows[field].ravel().tolist() for field in fields), strict=True))
     assert len(set(records)) == len(records)
     return set(records)
 
 
 @pytest.fixture
 def agent(make_agent):
-    return make_agent(
-        "numpy",
-        env=Numbered,
-        n_step=N_STEP,
-        discount=DISCOUNT,
-        update_spec={"do_updates": False},
-        memory_spec={"capacity": 1000},
-    )
+    options = {"update_spec": {"do_updates": False}, "memory_spec": {"capacity": 1000}}
+    return make_agent("numpy", env=Numbered, n_step=N_STEP, discount=DISCOUNT, **options)
 
 
 def test_between_two_calls(agent):

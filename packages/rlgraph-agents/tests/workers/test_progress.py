@@ -5,6 +5,7 @@ from io import StringIO
 from types import SimpleNamespace
 
 import pytest
+from doubles import told
 from rich.console import Console
 
 from rlgraph.algorithms.dqn import DQN
@@ -12,7 +13,7 @@ from rlgraph.algorithms.ppo import PPO
 from rlgraph.algorithms.random import Random
 from rlgraph.algorithms.sac import SAC
 from rlgraph.spaces import IntBox
-from rlgraph.workers import Callback, Evaluation, LiveProgress
+from rlgraph.workers import Evaluation, LiveProgress
 
 
 @pytest.fixture
@@ -114,20 +115,10 @@ def test_it_fits_into_the_terminal(width):
 
 
 def test_learn_shows_it(make_agent, capsys):
-    class Told(Callback):
-        steps = 0
-
-        def on_report(self, worker, metrics):
-            self.steps = worker.timesteps_of_run
-
-    told = Told()
-    agent = make_agent(
-        "numpy",
-        env={"type": "random", "state_space": float, "action_space": IntBox(4)},
-        update_spec={"do_updates": False},
-        network_spec=None,
-    )
-    agent.learn(30, progress_bar=True, callbacks=told)
-    assert told.steps == 30 and "30 / 30" in capsys.readouterr().out
+    steps, env = [], {"type": "random", "state_space": float, "action_space": IntBox(4)}
+    agent = make_agent("numpy", env=env, update_spec={"do_updates": False}, network_spec=None)
+    on_report = told(on_report=lambda worker, metrics: steps.append(worker.timesteps_of_run))
+    agent.learn(30, progress_bar=True, callbacks=on_report)
+    assert steps[-1] == 30 and "30 / 30" in capsys.readouterr().out
     agent.learn(30)
     assert capsys.readouterr().out == ""

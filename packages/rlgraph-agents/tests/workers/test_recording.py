@@ -6,47 +6,31 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from doubles import Episodes, kept, raising
 from gymnasium.error import DependencyNotInstalled
 from PIL import Image
 
 from rlgraph.core import RLGraphError, SpecError
-from rlgraph.environments import DeterministicEnv, Environment, SequentialVectorEnv
+from rlgraph.environments import DeterministicEnv, SequentialVectorEnv
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import evaluate, recording
 from rlgraph.workers.recording import Recorder
 
 
-class Counting(Environment):
+class Counting(Episodes):
     """Episodes of three steps; the picture's red is the number of the step times 50."""
 
     metadata: ClassVar = {"render_fps": 10}
-
-    def __init__(self):
-        super().__init__(FloatBox(shape=(1,)), IntBox(2))
-        self.steps = 0
-        self.terminated = False
-
-    def reset(self, seed=None):
-        self.steps = 0
-        return np.zeros(1, np.float32)
-
-    def step(self, action):
-        self.steps += 1
-        return np.zeros(1, np.float32), 1.0, self.steps == 3, False, {}
 
     def render(self):
         frame = np.zeros((31, 45, 3), np.uint8)
         frame[..., 0] = 50 * self.steps
         return frame
 
-    def terminate(self):
-        self.terminated = True
-
 
 class NeedsPygame(Counting):
-    def render(self):
-        raise DependencyNotInstalled("pygame is not installed: pip install pygame")
+    render = raising(DependencyNotInstalled("pygame is not installed: pip install pygame"))
 
 
 class Always:
@@ -85,14 +69,14 @@ def gif_reds(file):
 
 
 def test_a_gif_of_an_evaluation(tmp_path):
-    made = []
-    with Recorder(lambda: made.append(Counting()) or made[-1], tmp_path / "deep" / "film.gif") as recorder:
+    made, factory = kept(Counting)
+    with Recorder(factory, tmp_path / "deep" / "film.gif") as recorder:
         result = evaluate(Actor(), recorder.make_environment, 4, seed=0)
     assert result.returns == (3.0,) * 4
     assert recorder.frames == 4
     # The state after the reset, and those after each of the three steps: the last one is not that of a new episode.
     assert gif_reds(tmp_path / "deep" / "film.gif") == ([0, 50, 100, 150], 100)
-    assert len(made) == 4 and all(environment.terminated for environment in made)
+    assert len(made) == 4 and all(environment.closed for environment in made)
 
 
 def test_several_episodes(tmp_path):
@@ -176,7 +160,7 @@ def test_a_video_of_an_environment_that_exists(make_agent, tmp_path):
     agent = make_agent("numpy", env=environment)
     assert agent.evaluate(3, video=str(tmp_path / "film.gif")).returns == (3.0,) * 3
     assert gif_reds(tmp_path / "film.gif")[0] == [0, 50, 100, 150]
-    assert not environment.terminated  # it belongs to the caller
+    assert not environment.closed  # it belongs to the caller
     with pytest.raises(SpecError, match=r"a film is a \.gif or an \.mp4, given '\.avi'"):
         agent.evaluate(1, video=tmp_path / "film.avi")
     agent.training_env = environment
@@ -190,29 +174,33 @@ def test_what_an_evaluation_cannot_film(make_agent, tmp_path):
     silent = DeterministicEnv(3)
     silent.terminate = lambda: pytest.fail("closed")
     agent = make_agent("numpy", env=silent)
-    with pytest.raises(SpecError, match=r"given nothing; .*render_mode=\"rgb_array\""):
-        agent.evaluate(1, video=tmp_path / "film.gif")
-    with pytest.raises(
-        SpecError,
-        match="video: expected a single .* vector environment SequentialVectorEnv",
+    for env, message in (
+        (None, r"given nothing; .*render_mode=\"rgb_array\""),
+        (
+            SequentialVectorEnv([lambda: DeterministicEnv(3)]),
+            "video: expected a single .* vector environment SequentialVectorEnv",
+        ),
+        (
+            {"type": "envpool", "task_id": "CartPole-v1"},
+            "video: expected a single environment .* given the vector environment .*envpool",
+        ),
     ):
-        agent.evaluate(1, env=SequentialVectorEnv([lambda: DeterministicEnv(3)]), video=tmp_path / "film.gif")
-    with pytest.raises(
-        SpecError, match="video: expected a single environment .* given the vector environment .*envpool"
-    ):
-        agent.evaluate(1, env={"type": "envpool", "task_id": "CartPole-v1"}, video=tmp_path / "film.gif")
+        with pytest.raises(SpecError, match=message):
+            agent.evaluate(1, env=env, video=tmp_path / "film.gif")
     assert not list(tmp_path.iterdir())
 
 
-def test_what_cannot_be_filmed(tmp_path):
-    with pytest.raises(SpecError, match=r"film.avi: a film is a .gif or an .mp4, given '.avi'"):
-        Recorder(Counting, tmp_path / "film.avi")
-    with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
-        Recorder(Counting, tmp_path / "film.gif", episodes=0)
-    with pytest.raises(SpecError, match="cannot be filmed: .* given nothing"):
-        Recorder("deterministic", tmp_path / "film.gif")
-    with pytest.raises(SpecError, match=r"NeedsPygame cannot be filmed: .* pip install pygame"):
-        Recorder(NeedsPygame, tmp_path / "film.gif")
-    with pytest.raises(SpecError, match="no environment 'CartPol-v1' is registered"):
-        Recorder("CartPol-v1", tmp_path / "film.gif")
+@pytest.mark.parametrize(
+    ("env", "name", "options", "message"),
+    [
+        (Counting, "film.avi", {}, r"film.avi: a film is a .gif or an .mp4, given '.avi'"),
+        (Counting, "film.gif", {"episodes": 0}, "episodes: expected an integer >= 1, given 0"),
+        ("deterministic", "film.gif", {}, "cannot be filmed: .* given nothing"),
+        (NeedsPygame, "film.gif", {}, r"NeedsPygame cannot be filmed: .* pip install pygame"),
+        ("CartPol-v1", "film.gif", {}, "no environment 'CartPol-v1' is registered"),
+    ],
+)
+def test_what_cannot_be_filmed(tmp_path, env, name, options, message):
+    with pytest.raises(SpecError, match=message):
+        Recorder(env, tmp_path / name, **options)
     assert not list(tmp_path.iterdir())

@@ -2,38 +2,26 @@
 
 import numpy as np
 import pytest
+from doubles import Episodes, kept, memory, raising, told
 
 from rlgraph.agents import Agent
 from rlgraph.core import NumericalError, SpecError
-from rlgraph.environments import DeterministicEnv, Environment, EnvironmentFault, environment_seed
+from rlgraph.environments import DeterministicEnv, EnvironmentFault, environment_seed
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Callback, SingleThreadedWorker
 
 COUNTING = {"type": "deterministic", "steps_to_terminal": 3, "reward_start": 1.0}
 
 
-class Scripted(Environment):
-    """Episodes of four steps; states are looked up in a script by (episode, step) and are 0.5 elsewhere."""
+class Scripted(Episodes):
+    """States are looked up in a script by (episode, step) and are 0.5 elsewhere."""
 
-    def __init__(self, script=None, space=None, reward=1.0):
-        super().__init__(space or FloatBox(-1.0, 1.0, shape=(2,)), IntBox(2))
-        self.script, self.reward = script or {}, reward
-        self.episode, self.steps, self.seeds, self.closed = -1, 0, [], False
+    def __init__(self, script=None):
+        super().__init__(FloatBox(-1.0, 1.0, shape=(2,)), length=4)
+        self.script = script or {}
 
-    def _state(self):
+    def state(self):
         return np.array([0.5, self.script.get((self.episode, self.steps), 0.5)], np.float32)
-
-    def reset(self, seed=None):
-        self.episode, self.steps = self.episode + 1, 0
-        self.seeds.append(seed)
-        return self._state()
-
-    def step(self, action):
-        self.steps += 1
-        return self._state(), self.reward, self.steps == 4, False, {}
-
-    def terminate(self):
-        self.closed = True
 
 
 class Log(Callback):
@@ -61,18 +49,6 @@ class Log(Callback):
         self.events.append(f"{self.name}end")
 
 
-class CtrlC(Callback):
-    """Interrupts at the end of an episode."""
-
-    def __init__(self, episode):
-        self.left = episode
-
-    def on_episode(self, worker, episode_return, length):
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-
-
 @pytest.fixture
 def actor(make_agent):
     """Acts and observes, on NumPy: for what has nothing to do with learning."""
@@ -82,11 +58,6 @@ def actor(make_agent):
 @pytest.fixture
 def agent(make_agent, backend):
     return make_agent(backend, env=COUNTING, update_spec={"update_interval": 4, "batch_size": 4})
-
-
-def memory(agent, field):
-    size = int(agent.call_api_method("get_memory_size"))
-    return agent.executor.storage.host[f"memory/rows/{field}"][:size]
 
 
 # Results.
@@ -107,8 +78,8 @@ def test_several_environments(agent):
     result = agent.learn(14, num_envs=2)
     assert (result.timesteps, result.updates) == (14, 3)
     assert result.returns == (6.0,) * 4  # 7 steps in each
-    assert memory(agent, "states").ravel().tolist() == [0, 0, 1, 1, 2, 2] * 2 + [0, 0]
-    assert memory(agent, "rewards").tolist() == [1, 1, 2, 2, 3, 3] * 2 + [1, 1]
+    assert memory(agent)["states"].ravel().tolist() == [0, 0, 1, 1, 2, 2] * 2 + [0, 0]
+    assert memory(agent)["rewards"].tolist() == [1, 1, 2, 2, 3, 3] * 2 + [1, 1]
 
 
 def test_steps_are_rounded_up_to_whole_rounds_of_all_environments(agent):
@@ -127,25 +98,13 @@ def test_no_episode_ended(agent):
 def test_the_mean_is_that_of_the_last_hundred_episodes(actor):
     agent = actor(COUNTING)
     log = Log()
-    worker = SingleThreadedWorker(agent, Growing, report_interval=130)
+    growing = Episodes(length=1, reward=lambda env, action: env.episode + 1.0)  # 1, 2, 3 ...
+    worker = SingleThreadedWorker(agent, growing, report_interval=130)
     result = worker.execute_timesteps(130, callbacks=log)
     assert result.returns == tuple(float(n) for n in range(1, 131))
     assert result.mean_return == np.mean(range(31, 131)) == 80.5
     assert log.metrics[-1]["mean_return"] == 80.5
     assert log.metrics[-1]["mean_length"] == 1.0
-
-
-class Growing(DeterministicEnv):
-    """Episodes of one step; their rewards are 1, 2, 3 ..."""
-
-    def __init__(self):
-        super().__init__(1)
-        self.count = 0
-
-    def step(self, action):
-        self.count += 1
-        state, _, terminated, truncated, info = super().step(action)
-        return state, self.count, terminated, truncated, info
 
 
 def test_every_call_is_a_run_of_its_own(agent):
@@ -163,10 +122,10 @@ def test_every_call_is_a_run_of_its_own(agent):
 
 def test_a_terminal_state_is_no_state_to_go_on_from(agent):
     agent.learn(7)
-    assert memory(agent, "states").ravel().tolist() == [0, 1, 2, 0, 1, 2, 0]
-    assert memory(agent, "next_states").ravel().tolist() == [1, 2, 3, 1, 2, 3, 1]
-    assert memory(agent, "terminals").tolist() == [False, False, True, False, False, True, False]
-    assert memory(agent, "rewards").tolist() == [1, 2, 3, 1, 2, 3, 1]
+    assert memory(agent)["states"].ravel().tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert memory(agent)["next_states"].ravel().tolist() == [1, 2, 3, 1, 2, 3, 1]
+    assert memory(agent)["terminals"].tolist() == [False, False, True, False, False, True, False]
+    assert memory(agent)["rewards"].tolist() == [1, 2, 3, 1, 2, 3, 1]
 
 
 @pytest.mark.parametrize("num_envs", [1, 2])
@@ -175,15 +134,15 @@ def test_a_truncation_is_bootstrapped_from_the_true_last_state(agent, num_envs):
         7 * num_envs, env={**COUNTING, "steps_to_terminal": 9, "steps_to_truncation": 3}, num_envs=num_envs
     )
     assert result.returns == (6.0,) * 2 * num_envs
-    assert not memory(agent, "terminals").any()
+    assert not memory(agent)["terminals"].any()
     for i in range(num_envs):
-        assert memory(agent, "states")[i::num_envs].ravel().tolist() == [0, 1, 2, 0, 1, 2, 0]
-        assert memory(agent, "next_states")[i::num_envs].ravel().tolist() == [1, 2, 3, 1, 2, 3, 1]
+        assert memory(agent)["states"][i::num_envs].ravel().tolist() == [0, 1, 2, 0, 1, 2, 0]
+        assert memory(agent)["next_states"][i::num_envs].ravel().tolist() == [1, 2, 3, 1, 2, 3, 1]
 
 
 def test_terminated_and_truncated_at_once_is_terminated(agent):
     agent.learn(3, env={**COUNTING, "steps_to_truncation": 3})
-    assert memory(agent, "terminals").tolist() == [False, False, True]
+    assert memory(agent)["terminals"].tolist() == [False, False, True]
 
 
 def test_the_actions_stored_are_the_actions_done(actor):
@@ -196,7 +155,7 @@ def test_the_actions_stored_are_the_actions_done(actor):
 
     agent = actor(COUNTING, exploration_spec={"epsilon_spec": 1.0})
     agent.learn(40, env=lambda: Watching(5), num_envs=2)
-    assert memory(agent, "actions").tolist() == done
+    assert memory(agent)["actions"].tolist() == done
     assert sorted(set(done)) == [0, 1]
 
 
@@ -209,20 +168,11 @@ def test_exploration_follows_the_run(actor):
 
 
 def test_environments_are_seeded_by_the_agents_seed(actor):
-    made = []
-
-    def factory():
-        made.append(Scripted())
-        return made[-1]
-
+    made, factory = kept(Scripted)
     agent = actor(factory, seed=21)
     made.clear()
     agent.learn(10, num_envs=2)
-    assert [environment.seeds[0] for environment in made] == [
-        environment_seed(21, 0),
-        environment_seed(21, 1),
-    ]
-    assert [environment.seeds[1:] for environment in made] == [[None]] * 2
+    assert [environment.seeds for environment in made] == [[environment_seed(21, i), None] for i in (0, 1)]
 
 
 # Callbacks.
@@ -282,12 +232,8 @@ def test_nothing_is_reported_that_is_not_known(agent):
 def test_several_callbacks_are_told_in_turn(agent):
     events = []
     agent.learn(3, callbacks=[Log("a ", events), Log("b ", events)])
-    assert events == [
-        f"{name} {event}" for event in ("start 3", "episode 6 3", "report 3") for name in "ab"
-    ] + [
-        "a end",
-        "b end",
-    ]
+    expected = ("start 3", "episode 6 3", "report 3", "end")
+    assert events == [f"{name} {event}" for event in expected for name in "ab"]
 
 
 def test_one_callback_ends_the_training_and_all_are_told(agent):
@@ -319,7 +265,12 @@ def test_evaluations_in_the_result(agent):
 
 def test_ctrl_c_ends_in_good_order(agent):
     log = Log()
-    result = agent.learn(100, callbacks=[CtrlC(episode=2), log])
+
+    def interrupt(worker, episode_return, length):
+        if worker.timesteps_of_run == 6:
+            raise KeyboardInterrupt
+
+    result = agent.learn(100, callbacks=[told(on_episode=interrupt), log])
     assert result.interrupted
     assert (result.timesteps, result.returns) == (6, (6.0, 6.0))
     assert log.events[-1] == "end"
@@ -327,73 +278,39 @@ def test_ctrl_c_ends_in_good_order(agent):
     assert (again.timesteps, again.interrupted) == (6, False)
 
 
-def test_the_end_is_told_after_an_error(make_agent, backend):
-    agent = make_agent(backend, env=COUNTING, update_spec={"update_interval": 4, "batch_size": 4})
+def test_the_end_is_told_after_an_error(agent):
     log = Log()
     with pytest.raises(NumericalError, match=r"^dqn/loss: the loss of update 1 \(step 4\) is inf"):
-        agent.learn(100, env=lambda: Generous(1e30), callbacks=log)
+        agent.learn(100, env=lambda: Episodes(length=5, reward=1e30), callbacks=log)
     assert log.events[-1] == "end"
 
 
-class Generous(DeterministicEnv):
-    """Pays too much."""
-
-    def __init__(self, reward):
-        super().__init__(5)
-        self.reward = reward
-
-    def step(self, action):
-        state, _, terminated, truncated, info = super().step(action)
-        return state, self.reward, terminated, truncated, info
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_state_that_is_not_finite(actor, value):
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("episode", "step"), [(1, 3), (2, 0)])
+def test_a_state_that_is_not_finite(actor, episode, step, number):
     """Found in later episodes too, where states are no longer held against their Space."""
-    made = []
-
-    def factory():
-        made.append(Scripted({(1, 3): value} if len(made) == 2 else {}))
-        return made[-1]
-
+    made, factory = kept(lambda: Scripted({(episode, step): number} if len(made) == 2 else {}))
     agent = actor(Scripted())
     with pytest.raises(EnvironmentFault) as caught:
         agent.learn(100, env=factory, num_envs=3)
-    assert str(caught.value) == f"Scripted, environment 2, step 3: state[1] is {value}, it must be finite."
-    assert np.isfinite(memory(agent, "next_states")).all()
-    assert agent.timesteps == 6 * 3
-
-
-def test_a_first_state_that_is_not_finite(actor):
-    agent = actor(Scripted())
-    with pytest.raises(EnvironmentFault) as caught:
-        agent.learn(100, env=lambda: Scripted({(2, 0): np.nan}))
-    assert str(caught.value) == "Scripted, environment 0, step 0: state[1] is nan, it must be finite."
-    assert np.isfinite(memory(agent, "states")).all()
+    said = f"Scripted, environment 2, step {step}: state[1] is {number}, it must be finite."
+    assert str(caught.value) == said
+    assert np.isfinite(memory(agent)["states"]).all() and np.isfinite(memory(agent)["next_states"]).all()
+    assert agent.timesteps == (6 if step else 7) * 3
 
 
 # Whose environments they are.
 
 
 def test_environments_made_for_a_run_are_closed(actor):
-    made = []
-
-    def factory():
-        made.append(Scripted())
-        return made[-1]
-
+    made, factory = kept(Scripted)
     agent = actor(Scripted())
     agent.learn(4, env=factory, num_envs=2)
     assert [environment.closed for environment in made] == [True, True]
     made.clear()
     with pytest.raises(KeyboardInterrupt):
-        agent.learn(4, env=factory, callbacks=Raising())
+        agent.learn(4, env=factory, callbacks=told(on_start=raising(KeyboardInterrupt)))
     assert [environment.closed for environment in made] == [True]
-
-
-class Raising(Callback):
-    def on_start(self, worker, timesteps):
-        raise KeyboardInterrupt
 
 
 def test_an_instance_is_used_and_stays_open(actor):

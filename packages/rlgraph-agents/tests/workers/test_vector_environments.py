@@ -3,13 +3,14 @@
 import gymnasium
 import numpy as np
 import pytest
+from doubles import memory, told
 from gymnasium.vector import AutoresetMode
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import DeterministicEnv, SequentialVectorEnv, make_vector_env
 from rlgraph.environments.factory import environment_spaces
-from rlgraph.workers import Callback, SingleThreadedWorker
+from rlgraph.workers import SingleThreadedWorker
 
 STEPS = [3, 5]
 """Steps of the episodes of the two environments, reward 1 each."""
@@ -50,11 +51,6 @@ def make(env, **options):
     return Agent.from_spec(spec, env=env, backend="numpy", seed=1)
 
 
-def records(agent, field):
-    size = int(agent.call_api_method("get_memory_size"))
-    return agent.executor.storage.host[f"memory/rows/{field}"][:size]
-
-
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_usage(mode):
     env = gym_vector(mode)
@@ -63,9 +59,9 @@ def test_usage(mode):
     # 9 steps of both; or 11, of which the 4th and 8th of one and the 6th of the other reset.
     done, episodes = (19, 5) if mode is AutoresetMode.NEXT_STEP else (18, 4)
     assert (result.timesteps, result.episodes, result.num_envs) == (done, episodes, 2)
-    assert agent.timesteps == len(records(agent, "rewards")) == done
+    assert agent.timesteps == len(memory(agent)["rewards"]) == done
     assert result.returns == (3.0, 5.0, 3.0, 3.0, 5.0)[:episodes]
-    went = records(agent, "next_states").ravel() - records(agent, "states").ravel()
+    went = memory(agent)["next_states"].ravel() - memory(agent)["states"].ravel()
     assert (went == 1).all()  # no record leads from one episode to the next
     evaluation = agent.evaluate(3)
     assert evaluation.lengths == (3, 3, 5) and evaluation.returns == (3.0, 3.0, 5.0)
@@ -117,7 +113,7 @@ def test_the_counters_tell_the_steps_that_were_done(steps):
     agent = make("deterministic", memory_spec={"capacity": 2000})
     result = agent.learn(steps, num_envs=8)
     done = -(-steps // 8) * 8
-    assert result.timesteps == agent.timesteps == len(records(agent, "rewards")) == done
+    assert result.timesteps == agent.timesteps == len(memory(agent)["rewards"]) == done
 
 
 @pytest.mark.parametrize("make_env", [gym_vector, our_vector, lambda: Counting(3)])
@@ -125,17 +121,14 @@ def test_no_evaluation_where_the_agent_is_training(make_env):
     env = make_env()
     agent = make(env)
 
-    class Evaluating(Callback):
-        def on_episode(self, worker, episode_return, length):
-            worker.agent.evaluate(1, env=self.env)
+    def evaluating(other):
+        return told(on_episode=lambda worker, *_: worker.agent.evaluate(1, env=other))
 
-    other, same = Evaluating(), Evaluating()
-    other.env, same.env = make_env(), None
-    agent.learn(6, callbacks=other)
+    agent.learn(6, callbacks=evaluating(make_env()))
     with pytest.raises(
         SpecError, match="evaluation: .* another environment .* the same .*: give a spec or a second"
     ):
-        agent.learn(6, callbacks=same)
+        agent.learn(6, callbacks=evaluating(None))
     assert agent.evaluate(1).lengths == (3,)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doubles import Episodes, memory, told
 
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments import (
@@ -38,11 +39,6 @@ def worker_of(agent, env=COUNTING, **options):
     return SingleThreadedWorker(agent, env, **options)
 
 
-def memory(agent, field):
-    size = int(agent.call_api_method("get_memory_size"))
-    return agent.executor.storage.host[f"memory/rows/{field}"][:size]
-
-
 # How long.
 
 
@@ -66,14 +62,9 @@ def test_episodes(actor):
 
 
 def test_exploration_follows_the_episodes(actor):
-    agent = actor(exploration_spec={"epsilon_spec": [1.0, 0.0]})
-    seen = []
-
-    class Watching(Callback):
-        def on_episode(self, worker, episode_return, length):
-            seen.append(agent.metrics()["epsilon"])
-
-    worker_of(agent).execute_episodes(4, callbacks=Watching())
+    agent, seen = actor(exploration_spec={"epsilon_spec": [1.0, 0.0]}), []
+    watching = told(on_episode=lambda *_: seen.append(agent.metrics()["epsilon"]))
+    worker_of(agent).execute_episodes(4, callbacks=watching)
     assert seen == pytest.approx([1.0, 0.75, 0.5, 0.25], abs=1e-6)
 
 
@@ -81,15 +72,10 @@ def test_schedules_over_several_calls(actor):
     """Two calls of four steps are one schedule over eight; by default each call is one."""
 
     def epsilons(**options):
-        agent = actor(exploration_spec={"epsilon_spec": [1.0, 0.0]})
-        seen = []
-
-        class Watching(Callback):
-            def on_step(self, worker, step):
-                seen.append(agent.metrics()["epsilon"])
-
+        agent, seen = actor(exploration_spec={"epsilon_spec": [1.0, 0.0]}), []
+        watching = told(on_step=lambda *_: seen.append(agent.metrics()["epsilon"]))
         for steps in (4, 4, 1):
-            agent.learn(steps, callbacks=Watching(), **options)
+            agent.learn(steps, callbacks=watching, **options)
         return seen
 
     assert epsilons(schedule_timesteps=8) == pytest.approx([*np.arange(8, 0, -1) / 8, 0.0], abs=1e-6)
@@ -132,14 +118,14 @@ def test_a_limit_is_a_truncation(actor):
         agent, {**COUNTING, "steps_to_terminal": 9}, max_timesteps_per_episode=2
     ).execute_timesteps(6)
     assert result.returns == (3.0,) * 3
-    assert not memory(agent, "terminals").any()
-    assert memory(agent, "next_states").ravel().tolist() == [1, 2] * 3
+    assert not memory(agent)["terminals"].any()
+    assert memory(agent)["next_states"].ravel().tolist() == [1, 2] * 3
 
 
 def test_an_end_at_the_limit_is_a_terminal_state(actor):
     agent = actor()
     worker_of(agent, max_timesteps_per_episode=3).execute_timesteps(3)
-    assert memory(agent, "terminals").tolist() == [False, False, True]
+    assert memory(agent)["terminals"].tolist() == [False, False, True]
 
 
 def test_an_instance_can_be_limited_for_one_call(actor):
@@ -158,7 +144,7 @@ def test_evaluations_have_the_same_rules(actor):
 
 
 def test_stop_at_return(actor):
-    worker = worker_of(actor(), Growing)
+    worker = worker_of(actor(), Episodes(length=1, reward=lambda env, action: env.episode + 1.0))
     assert worker.execute_timesteps(1000, stop=StopAtReturn(10.0, window=3)).returns[-1] == 11.0  # 9, 10, 11
 
 
@@ -192,53 +178,37 @@ def test_wrong_conditions(make, said):
         make()
 
 
-class Growing(DeterministicEnv):
-    """Episodes of one step; their rewards are 1, 2, 3 ..."""
-
-    def __init__(self):
-        super().__init__(1)
-        self.count = 0
-
-    def step(self, action):
-        self.count += 1
-        state, _, terminated, truncated, info = super().step(action)
-        return state, self.count, terminated, truncated, info
-
-
 # Callbacks.
 
 
 def test_every_event_can_end_the_training(actor):
     for event in ("on_step", "on_episode", "on_report", "on_evaluation"):
-        stopping = type("Stopping", (Callback,), {event: lambda self, worker, *told: True})()
-        result = worker_of(
-            actor(), report_interval=2, evaluation_interval=4, evaluation_episodes=1
-        ).execute_timesteps(100, callbacks=stopping)
+        options = {"report_interval": 2, "evaluation_interval": 4, "evaluation_episodes": 1}
+        stopping = told(**{event: lambda *_: True})
+        result = worker_of(actor(), **options).execute_timesteps(100, callbacks=stopping)
         assert result.timesteps == {"on_step": 1, "on_episode": 3, "on_report": 2, "on_evaluation": 4}[event]
 
 
 def test_updates_are_told(make_agent, backend):
     losses = []
 
-    class Watching(Callback):
-        def on_update(self, worker, results):
-            losses.append(results["loss"])
-            return len(losses) == 2
+    def on_update(worker, results):
+        losses.append(results["loss"])
+        return len(losses) == 2
 
     agent = make_agent(backend, env=COUNTING, update_spec={"update_interval": 4, "batch_size": 4})
-    assert worker_of(agent).execute_timesteps(100, callbacks=Watching()).updates == len(losses) == 2
+    result = worker_of(agent).execute_timesteps(100, callbacks=told(on_update=on_update))
+    assert result.updates == len(losses) == 2
 
 
 def test_steps_are_told(actor):
     steps = []
 
-    class Watching(Callback):
-        def on_step(self, worker, step):
-            steps.append(
-                (step.states.ravel().tolist(), step.final_states.ravel().tolist(), step.terminated.tolist())
-            )
+    def on_step(worker, step):
+        values = step.states, step.final_states, step.terminated
+        steps.append(tuple(value.ravel().tolist() for value in values))
 
-    worker_of(actor(), num_envs=2).execute_timesteps(6, callbacks=Watching())
+    worker_of(actor(), num_envs=2).execute_timesteps(6, callbacks=told(on_step=on_step))
     assert steps == [
         ([0, 0], [1, 1], [False] * 2),
         ([1, 1], [2, 2], [False] * 2),
@@ -247,11 +217,7 @@ def test_steps_are_told(actor):
 
 
 def test_what_is_not_overridden_is_not_called():
-    class Watching(Callback):
-        def on_episode(self, worker, episode_return, length):
-            """This alone."""
-
-    listeners = Listeners([Callback(), Watching()])
+    listeners = Listeners([Callback(), told(on_episode=lambda *_: None)])
     assert len(listeners.to("on_episode")) == 1
     assert [event for event in vars(Callback) if event.startswith("on_") and listeners.to(event)] == [
         "on_episode"
@@ -273,23 +239,35 @@ def test_a_function_is_called_at_every_report_and_stops_with_false(actor, answer
     assert seen == steps
 
 
-def test_a_function_of_other_arguments_is_refused(actor):
-    with pytest.raises(
-        SpecError, match=r"callbacks: expected a function of \(worker, metrics\), given <func"
-    ):
-        worker_of(actor()).execute_timesteps(1, callbacks=[lambda: None])
-    with pytest.raises(SpecError, match=r"stop: expected a condition.*given <function"):
-        worker_of(actor()).execute_timesteps(1, stop=lambda worker, metrics: True)
+@pytest.mark.parametrize(
+    ("steps", "options", "said"),
+    [
+        (
+            1,
+            {"callbacks": [lambda: None]},
+            r"callbacks: expected a function of \(worker, metrics\), given <func",
+        ),
+        (1, {"stop": lambda worker, metrics: True}, r"stop: expected a condition.*given <function"),
+        ("many", {}, "timesteps: expected a number of steps >= 0, given 'many'"),
+        (-5, {}, "timesteps: expected a number of steps >= 0, given -5"),
+        (None, {"episodes": 0}, "episodes: expected an integer >= 1, given 0"),
+    ],
+)
+def test_wrong_arguments_of_a_run(actor, steps, options, said):
+    worker = worker_of(actor())
+    with pytest.raises(SpecError, match=said):
+        worker.execute_episodes(**options) if steps is None else worker.execute_timesteps(steps, **options)
+
+
+def test_a_number_of_steps_may_be_a_float(actor):
+    assert worker_of(actor()).execute_timesteps(1e1).timesteps == 10
 
 
 def test_a_short_run_is_reported_too(actor):
     reports = []
 
-    class Watching(Callback):
-        def on_report(self, worker, metrics):
-            reports.append(metrics["timesteps"])
-
-    worker_of(actor(), report_interval=1000).execute_timesteps(7, callbacks=Watching())
+    watching = told(on_report=lambda worker, metrics: reports.append(metrics["timesteps"]))
+    worker_of(actor(), report_interval=1000).execute_timesteps(7, callbacks=watching)
     assert reports == [7.0]
 
 
@@ -316,14 +294,10 @@ def test_rows_of_restarted_environments_are_left_out(actor):
     agent.cut = cut.append
     worker = worker_of(agent, num_envs=3)
     worker.vector_env = Restarting()
-
-    class Watching(Callback):
-        def on_report(self, worker, metrics):
-            reports.append(metrics)
-
-    result = worker.execute_timesteps(14, callbacks=Watching())
+    watching = told(on_report=lambda worker, metrics: reports.append(metrics))
+    result = worker.execute_timesteps(14, callbacks=watching)
     assert result.timesteps == agent.timesteps == 14  # 3 + 3 + 2 + 3 + 3
-    assert memory(agent, "states").ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
+    assert memory(agent)["states"].ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
     assert (reports[0]["restarts"], reports[0]["dropped_steps"]) == (1.0, 1.0)
     assert cut == [[1]]
     assert worker.episodes.running_lengths == [5, 2, 5]
@@ -345,23 +319,8 @@ def test_rows_that_were_no_steps_are_not_counted(actor):
     worker = worker_of(actor(), num_envs=3)
     worker.vector_env = Resting()
     worker.execute_timesteps(14)
-    assert memory(worker.agent, "states").ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
+    assert memory(worker.agent)["states"].ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
     assert worker.dropped_steps == 0
-
-
-def test_arguments_that_are_none(actor):
-    with pytest.raises(
-        SpecError, match=r"agent: expected an agent, as Agent.from_spec.* makes them, given 'dqn'"
-    ):
-        worker_of("dqn")
-    with pytest.raises(SpecError, match="num_envs: expected an integer >= 1 or None, given 'x'"):
-        worker_of(actor(), num_envs="x")
-    for timesteps in ("many", -5):
-        with pytest.raises(
-            SpecError, match=f"timesteps: expected a number of steps >= 0, given {timesteps!r}"
-        ):
-            worker_of(actor()).execute_timesteps(timesteps)
-    assert worker_of(actor()).execute_timesteps(1e1).timesteps == 10
 
 
 # Statistics that are not what is learned from.
@@ -388,7 +347,7 @@ def test_an_episode_for_learning_is_not_one_for_statistics(actor):
     agent = actor(Lives)
     result = worker_of(agent, Lives).execute_timesteps(12)
     assert result.returns == (600.0, 600.0)
-    assert memory(agent, "terminals").sum() == 6
+    assert memory(agent)["terminals"].sum() == 6
     evaluation = agent.evaluate(2, env=Lives)
     assert evaluation.returns == (600.0, 600.0)
     assert evaluation.lengths == (6, 6)
@@ -435,21 +394,15 @@ def test_a_metric_of_ones_own(actor, monkeypatch):
     ("options", "said"),
     [
         ({"frameskip": 0}, "frameskip: expected an integer >= 1, given 0"),
-        (
-            {"max_timesteps_per_episode": 0},
-            "max_timesteps_per_episode: expected an integer >= 1 or None, given 0",
-        ),
+        ({"max_timesteps_per_episode": 0}, "_per_episode: expected an integer >= 1 or None, given 0"),
+        ({"num_envs": "x"}, "num_envs: expected an integer >= 1 or None, given 'x'"),
+        ({"agent": "dqn"}, r"agent: expected an agent, as Agent.from_spec.* makes them, given 'dqn'"),
         ({"checkpoint_interval": 5}, "checkpoint_interval: expected store_checkpoint= beside it"),
     ],
 )
 def test_wrong_options(actor, options, said):
     with pytest.raises(SpecError, match=said):
-        worker_of(actor(), **options)
-
-
-def test_no_episodes(actor):
-    with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
-        worker_of(actor()).execute_episodes(0)
+        worker_of(**{"agent": actor(), **options})
 
 
 @pytest.mark.slow

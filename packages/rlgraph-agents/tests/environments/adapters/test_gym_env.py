@@ -4,6 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces as gym_spaces
+from gymnasium import wrappers
 
 from rlgraph.components import EnvironmentStepper, QPolicy
 from rlgraph.core.errors import SpecError
@@ -16,6 +17,8 @@ from rlgraph.environments import (
 )
 from rlgraph.environments.adapters import native_vector_env
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+
+ID = "CartPole-v1"
 
 
 class Echo(gymnasium.Env):
@@ -175,26 +178,6 @@ def test_reward_and_flags_are_plain():
 
 
 @pytest.mark.parametrize(
-    ("gym_id", "nearest"),
-    [("Cartpole-v1", "CartPole-v1"), ("CartPole-v7", "CartPole-v1"), ("Cart Pole", "CartPole-v1")],
-)
-def test_unknown_id(gym_id, nearest):
-    with pytest.raises(
-        SpecError,
-        match=f"^OpenAIGymEnv: no environment '{gym_id}' is registered with Gymnasium.*nearest is '{nearest}'",
-    ):
-        OpenAIGymEnv(gym_id)
-
-
-def test_arguments_that_do_not_go_with_an_environment():
-    raw = gymnasium.make("CartPole-v1")
-    with pytest.raises(SpecError, match="gravity, render_mode can be given only with an id"):
-        OpenAIGymEnv(raw, gravity=1.0, render_mode="rgb_array")
-    with pytest.raises(SpecError, match=r"a registered id, an EnvSpec or a gymnasium\.Env, got int"):
-        OpenAIGymEnv(3)
-
-
-@pytest.mark.parametrize(
     ("space", "way_out"),
     [
         (gym_spaces.Sequence(gym_spaces.Discrete(2)), "pad to a Box"),
@@ -224,10 +207,6 @@ def test_the_documents_spec():
     ):
         env = make_environment(given)
         assert isinstance(env, OpenAIGymEnv) and env.name == "CartPole-v1"
-    with pytest.raises(SpecError, match=r"give gym_env \(or env_id, the same\)"):
-        OpenAIGymEnv()
-    with pytest.raises(SpecError, match=r"give gym_env \(or env_id, the same\)"):
-        OpenAIGymEnv("CartPole-v1", env_id="CartPole-v1")
 
 
 class Counting(gymnasium.Env):
@@ -264,12 +243,6 @@ def test_frameskip_stops_at_an_end(terminates, truncates):
     assert env.step(0) == (4.0, 4.0, terminates == 4, truncates == 4, {"n": 4})
     with pytest.raises(EnvironmentFault, match="call reset"):
         env.step(0)
-
-
-@pytest.mark.parametrize("frameskip", [0, 1.5])
-def test_wrong_frameskip(frameskip):
-    with pytest.raises(SpecError, match=f"frameskip is an integer >= 1, got {frameskip}"):
-        OpenAIGymEnv("CartPole-v1", frameskip=frameskip)
 
 
 def doubled(env):
@@ -316,46 +289,60 @@ def test_wrappers_are_put_around_in_turn():
     assert env.step(0)[2:4] == (False, True)
 
 
+def unknown(gym_id):
+    return f"^OpenAIGymEnv: no environment '{gym_id}' is registered with Gymnasium.*nearest is 'CartPole-v1'"
+
+
 @pytest.mark.parametrize(
-    ("wrappers", "message"),
+    ("given", "options", "message"),
     [
-        (["TimeLimits"], r"wrappers\[0\]: gymnasium.wrappers has no 'TimeLimits'. Did you mean 'TimeLimit'"),
-        ([{"type": "TimeLimit", "steps": 3}], r"wrappers\[0\].steps: TimeLimit has no such key"),
+        ("Cartpole-v1", {}, unknown("Cartpole-v1")),
+        ("CartPole-v7", {}, unknown("CartPole-v7")),
+        ("Cart Pole", {}, unknown("Cart Pole")),
+        (None, {}, r"give gym_env \(or env_id, the same\)"),
+        (ID, {"env_id": ID}, r"give gym_env \(or env_id, the same\)"),
+        (3, {}, r"a registered id, an EnvSpec or a gymnasium\.Env, got int"),
         (
-            [{"type": "FrameStackObservation", "stack_size": 10**9}],
-            r"wrappers\[0\].stack_size: expected at most 1,000 frames, given 1,000,000,000",
+            Counting(),
+            {"gravity": 1.0, "render_mode": ""},
+            "gravity, render_mode can be given only with an id",
         ),
-        (["TimeLimit"], r"wrappers\[0\]: 'TimeLimit' cannot wrap .*max_episode_steps"),
-        (
-            ["FlattenObservation", "nowhere:Class"],
-            r"wrappers\[1\]: 'nowhere:Class' is neither a registered name nor importable",
-        ),
-        ([3], r"wrappers\[0\]: expected 'module:Class'"),
-        ([{"type": 3}], r"wrappers\[0\].type: expected the name of a wrapper, got 3"),
-        ([lambda env: 3], r"returns a int, expected a gymnasium.Env"),
-        ("TimeLimit", r"wrappers is a list, got 'TimeLimit'"),
-        ([gymnasium.wrappers.Autoreset], "Autoreset hides the final states of episodes; remove it"),
+        (Counting(), {"render_mode": "rgb_array"}, "render_mode can be given only with an id"),
+        (wrappers.TimeLimit(wrappers.Autoreset(Counting()), 5), {}, "Autoreset"),
+        (gymnasium.make_vec(ID, num_envs=1), {}, "got a gymnasium.vector.VectorEnv; make_vector_env"),
+        ("nowhere:CartPole-v1", {}, "'nowhere:CartPole-v1' names a module that is not installed"),
+        (ID, {"frameskip": 0}, "frameskip is an integer >= 1, got 0"),
+        (ID, {"frameskip": 1.5}, "frameskip is an integer >= 1, got 1.5"),
+        (ID, {"wrappers": "TimeLimit"}, r"wrappers is a list, got 'TimeLimit'"),
     ],
 )
-def test_wrong_wrappers(wrappers, message):
+def test_wrong_arguments(given, options, message):
     with pytest.raises(SpecError, match=message):
-        OpenAIGymEnv("CartPole-v1", wrappers=wrappers)
+        OpenAIGymEnv(given, **options)
 
 
-def test_the_place_of_a_wrong_wrapper():
-    """Its argument is called like one of the environment."""
-    spec = {"type": "gym", "gym_env": "CartPole-v1", "wrappers": [{"type": "TimeLimit", "frameskip": 3}]}
-    with pytest.raises(SpecError, match=r"^environment.wrappers\[0\].frameskip: TimeLimit has no such key"):
-        make_environment(spec)
-
-
-def test_environments_that_are_none():
-    with pytest.raises(SpecError, match="Autoreset"):
-        OpenAIGymEnv(gymnasium.wrappers.TimeLimit(gymnasium.wrappers.Autoreset(Counting()), 5))
-    with pytest.raises(SpecError, match="got a gymnasium.vector.VectorEnv; make_vector_env"):
-        OpenAIGymEnv(gymnasium.make_vec("CartPole-v1", num_envs=2))
-    with pytest.raises(SpecError, match="'nowhere:CartPole-v1' names a module that is not installed"):
-        OpenAIGymEnv("nowhere:CartPole-v1")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("TimeLimits", r"wrappers\[1\]: gymnasium.wrappers has no 'TimeLimits'. Did you mean 'TimeLimit'"),
+        # Its argument is called like one of the environment.
+        ({"type": "TimeLimit", "frameskip": 3}, r"wrappers\[1\].frameskip: TimeLimit has no such key"),
+        (
+            {"type": "FrameStackObservation", "stack_size": 10**9},
+            r"wrappers\[1\].stack_size: expected at most 1,000 frames, given 1,000,000,000",
+        ),
+        ("TimeLimit", r"wrappers\[1\]: 'TimeLimit' cannot wrap .*max_episode_steps"),
+        ("nowhere:Class", r"wrappers\[1\]: 'nowhere:Class' is neither a registered name nor importable"),
+        (3, r"wrappers\[1\]: expected 'module:Class'"),
+        ({"type": 3}, r"wrappers\[1\].type: expected the name of a wrapper, got 3"),
+        (lambda env: 3, r"returns a int, expected a gymnasium.Env"),
+        (wrappers.Autoreset, "Autoreset hides the final states of episodes; remove it"),
+    ],
+)
+def test_wrong_wrappers(given, message):
+    for make in (OpenAIGymEnv, lambda **options: make_environment({"type": "gym", **options})):
+        with pytest.raises(SpecError, match=message):
+            make(gym_env=ID, wrappers=["FlattenObservation", given])
 
 
 @pytest.mark.parametrize(
@@ -410,8 +397,6 @@ def test_no_state_where_it_is_not_known_what_it_is_made_of():
 
 
 def test_render_modes():
-    with pytest.raises(SpecError, match="render_mode can be given only with an id"):
-        OpenAIGymEnv(Counting(), render_mode="rgb_array")
     env = OpenAIGymEnv("FrozenLake-v1", render_mode="ansi")
     env.reset(seed=1)
     assert "SFFF" in env.render().replace("\x1b[41m", "").replace("\x1b[0m", "")
@@ -565,17 +550,14 @@ def test_an_info_that_is_no_dict_has_no_advice_on_the_old_gym():
         OpenAIGymEnv(WithoutInfo())
 
 
-def test_a_missing_dependency_is_not_an_unknown_id():
-    gymnasium.register("NeedsMore-v0", entry_point=_needs_more)
-    try:
-        with pytest.raises(SpecError, match="NeedsMore-v0 cannot be made: install more"):
-            OpenAIGymEnv("NeedsMore-v0")
-    finally:
-        del gymnasium.registry["NeedsMore-v0"]
+def test_a_missing_dependency_is_not_an_unknown_id(monkeypatch):
+    def needs_more(**_):
+        raise gymnasium.error.DependencyNotInstalled("install more")
 
-
-def _needs_more(**kwargs):
-    raise gymnasium.error.DependencyNotInstalled("install more")
+    monkeypatch.setattr("gymnasium.registry", dict(gymnasium.registry))
+    gymnasium.register("NeedsMore-v0", entry_point=needs_more)
+    with pytest.raises(SpecError, match="NeedsMore-v0 cannot be made: install more"):
+        OpenAIGymEnv("NeedsMore-v0")
 
 
 def test_render():
