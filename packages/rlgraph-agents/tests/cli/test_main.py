@@ -219,6 +219,15 @@ def test_plan(rlgraph):
     compile(outcome.out, "plan", "exec")
 
 
+def test_the_outline_of_an_update(rlgraph):
+    outcome = rlgraph("plan", "update_from_memory", "--outline", "--env", "deterministic")
+    assert outcome.code == 0 and outcome.out.startswith("agent.update_from_memory(num_records []):\n")
+    assert "\n    gradients of loss by " in outcome.out
+    assert "\n    host: memory.get_records (sample): num_records [] -> " in outcome.out
+    outcome = rlgraph("plan", "act", "--outline", "--full")
+    assert outcome.code == 2 and "expected one of --outline and --full" in outcome.err
+
+
 def test_the_full_page_of_an_update(rlgraph, tmp_path):
     outcome = rlgraph("plan", "update_from_memory", "--full", "--env", "deterministic")
     assert outcome.code == 0 and outcome.out.startswith("# agent.update_from_memory\n")

@@ -42,6 +42,9 @@ def plan(
     ],
     agent: AgentOption = None,
     env: EnvOption = None,
+    outline: Annotated[
+        bool, typer.Option("--outline", help="Print a line for each call of a component, in order.")
+    ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print a full page: plan, Spaces of all values, sources, papers.")
     ] = False,
@@ -50,7 +53,7 @@ def plan(
     ] = None,
 ) -> None:
     """Print the plan of an API method, its program at run time, for the agent of a run or another one."""
-    from rlgraph.draw import method_page, plan_text
+    from rlgraph.draw import method_page, plan_outline, plan_text
 
     *folders, method = words
     if len(folders) > 1 or is_run(method):
@@ -59,9 +62,12 @@ def plan(
         )
     if file is not None and not full:
         raise SpecError("--file writes the page of --full: give both")
+    if outline and full:
+        raise SpecError("expected one of --outline and --full", path="plan")
     executor = numpy_agent(agent, env, *map(Path, folders)).executor
     if not full:
-        output.result(plan_text(executor, method), None, wrap=False)
+        text = plan_outline if outline else plan_text
+        output.result(text(executor, method), None, wrap=False)
         return
     page = method_page(executor, method)
     if file is not None:

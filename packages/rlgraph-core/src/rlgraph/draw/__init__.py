@@ -2,6 +2,7 @@
 
 from rlgraph.draw.drawing import PAGE, Drawing, draw
 from rlgraph.draw.method_page import method_page
+from rlgraph.draw.plan_outline import plan_outline
 from rlgraph.draw.plan_text import plan_text
 from rlgraph.draw.tensorboard import graph_definition, write_tensorboard_graph
 
@@ -11,6 +12,7 @@ __all__ = [
     "draw",
     "graph_definition",
     "method_page",
+    "plan_outline",
     "plan_text",
     "write_tensorboard_graph",
 ]

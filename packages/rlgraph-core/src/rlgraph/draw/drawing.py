@@ -14,6 +14,8 @@ from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.devices import resolve_devices
 from rlgraph.core.graph.failure import Failure
 from rlgraph.core.graph.passes.contraction import contract
+from rlgraph.core.graph.pipeline import make_plan
+from rlgraph.core.graph.plan import Plan
 from rlgraph.draw.dot import to_dot
 from rlgraph.draw.geometry import Picture
 from rlgraph.draw.graph_view import View
@@ -181,6 +183,22 @@ def _subject(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None, Failure | N
     if isinstance(graph, BaseException) and failure is not None:
         return contract(failure.graph), None, failure
     return *contracted_graph(graph), None
+
+
+def plan_of(built: Any, method: str) -> Plan:
+    """The plan of an API method of a build or executor.
+
+    Raises:
+        RLGraphError: the graph is not built, or the method is unknown.
+    """
+    graph, build = contracted_graph(built)
+    if build is None:
+        raise RLGraphError(
+            f"a plan needs a build, and {graph.root} has none: pass a BuiltGraph or a graph executor"
+        )
+    if method not in graph.methods:
+        raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
+    return make_plan(build, method)
 
 
 def contracted_graph(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:

@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.emission.source import leaf_name
 from rlgraph.core.graph.nodes import GraphFunctionCall, label, outputs_of, walk_nodes
-from rlgraph.core.graph.pipeline import make_plan
 from rlgraph.core.graph.plan import Leaf, Plan
 from rlgraph.core.graph.values import describe
-from rlgraph.draw.drawing import contracted_graph
+from rlgraph.draw.drawing import plan_of
 from rlgraph.draw.pages import Block, Bullets, Code, Heading, Page, Prose, Table
 from rlgraph.draw.papers import cited
 
@@ -35,15 +33,7 @@ def method_page(built: Any, method: str) -> Page:
     Raises:
         RLGraphError: the graph is not built, or the method is unknown.
     """
-    graph, build = contracted_graph(built)
-    if build is None:
-        raise RLGraphError(
-            f"a plan needs a build, and {graph.root} has none: pass a BuiltGraph or a graph executor"
-        )
-    if method not in graph.methods:
-        raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
-    plan = make_plan(build, method)
-    return Page(tuple(_blocks(plan)))
+    return Page(tuple(_blocks(plan_of(built, method))))
 
 
 def _blocks(plan: Plan) -> Iterator[Block]:

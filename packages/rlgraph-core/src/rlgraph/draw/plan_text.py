@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.core.errors import RLGraphError, nearest
-from rlgraph.core.graph.pipeline import make_plan
-from rlgraph.draw.drawing import contracted_graph
+from rlgraph.draw.drawing import plan_of
 
 
 def plan_text(built: Any, method: str) -> str:
@@ -21,11 +19,4 @@ def plan_text(built: Any, method: str) -> str:
     Raises:
         RLGraphError: the graph is not built, or the method is unknown.
     """
-    graph, build = contracted_graph(built)
-    if build is None:
-        raise RLGraphError(
-            f"a plan needs a build, and {graph.root} has none: pass a BuiltGraph or a graph executor"
-        )
-    if method not in graph.methods:
-        raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
-    return make_plan(build, method).source
+    return plan_of(built, method).source
