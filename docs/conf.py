@@ -25,6 +25,7 @@ extensions = [
     "myst_parser",
     "agent_options",
     "agent_table",
+    "algorithm_update",
     "command_reference",
     "component_reference",
     "configuration_reference",
