@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rlgraph.components import (
     ConstantNoise,
     EpsilonGreedy,
@@ -14,62 +17,45 @@ from rlgraph.testing.conformance.cases.case import FEATURES, MASK, MASKS, PARTS,
 
 STEER = FloatBox(-1.0, 1.0, shape=(2,))
 DRIVE = Dict(jump=BoolBox(), steer=STEER)
-TIME = FloatBox(0.0, 1.0)
 
 
-def masked(mask: Space) -> Dict:
+PROGRESS = {"progress": FloatBox(0.0, 1.0)}
+
+
+def masked(mask: Space) -> dict[str, Space]:
     """Observations with a mask."""
-    return Dict(states=FEATURES, action_mask=mask, add_batch_rank=True)
+    return {"observations": Dict(states=FEATURES, action_mask=mask, add_batch_rank=True)}
 
+
+def _epsilon(action_space: Space, others: Mapping[str, Space]) -> Case:
+    spaces = {"actions": action_space.with_batch_rank(), **others}
+    return Case(lambda: EpsilonGreedy(action_space, epsilon_spec=0.5), spaces, ("get_action",) * 2)
+
+
+def _noisy(others: Mapping[str, Any], scale: Any = 1.0, calls: int = 2) -> Case:
+    noise = {"type": "gumbel", "scale": scale}
+    spaces = {"q_values": VALUES, **others}
+    return Case(lambda: NoisyGreedy(IntBox(4), noise), spaces, ("get_action",) * calls)
+
+
+MOVES: dict[str, Space] = {"actions": DRIVE.with_batch_rank()}
 
 CASES: dict[str, Case] = {
-    "epsilon_greedy": Case(
-        lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
-        {"actions": IntBox(4, add_batch_rank=True), "progress": TIME},
-        ("get_action", "get_action"),
-    ),
-    "epsilon_greedy_parts": Case(
-        lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
-        {"actions": PARTS.with_batch_rank(), "progress": TIME},
-        ("get_action", "get_action"),
-    ),
-    "epsilon_greedy_masked": Case(
-        lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
-        {"actions": IntBox(4, add_batch_rank=True), "observations": masked(MASK)},
-        ("get_action", "get_action"),
-    ),
-    "epsilon_greedy_masked_parts": Case(
-        lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
-        {"actions": PARTS.with_batch_rank(), "observations": masked(MASKS)},
-        ("get_action", "get_action"),
-    ),
-    "noisy_greedy": Case(
-        lambda: NoisyGreedy(IntBox(4), {"type": "gumbel", "scale": [1.0, 0.1]}),
-        {"q_values": VALUES, "progress": TIME},
-        ("get_action", "get_action"),
-    ),
-    "noisy_greedy_masked": Case(
-        lambda: NoisyGreedy(IntBox(4), {"type": "gumbel"}),
-        {"q_values": VALUES, "observations": masked(MASK)},
-        ("get_action", "get_action"),
-    ),
-    "noisy_greedy_without_noise": Case(
-        lambda: NoisyGreedy(IntBox(4), {"type": "gumbel"}),
-        {"q_values": VALUES, "use_exploration": bool},
-        ("get_action",),
-    ),
-    "constant_noise": Case(
-        lambda: ConstantNoise(DRIVE, value=0.5), {"actions": DRIVE.with_batch_rank()}, ("get_action",)
-    ),
+    "epsilon_greedy": _epsilon(IntBox(4), PROGRESS),
+    "epsilon_greedy_parts": _epsilon(PARTS, PROGRESS),
+    "epsilon_greedy_masked": _epsilon(IntBox(4), masked(MASK)),
+    "epsilon_greedy_masked_parts": _epsilon(PARTS, masked(MASKS)),
+    "noisy_greedy": _noisy(PROGRESS, [1.0, 0.1]),
+    "noisy_greedy_masked": _noisy(masked(MASK)),
+    "noisy_greedy_without_noise": _noisy({"use_exploration": bool}, calls=1),
+    "constant_noise": Case(lambda: ConstantNoise(DRIVE, value=0.5), MOVES, ("get_action",)),
     "gaussian_noise": Case(
-        lambda: GaussianNoise(DRIVE, stddev=[1.0, 0.1]),
-        {"actions": DRIVE.with_batch_rank(), "progress": TIME},
-        ("get_action", "get_action"),
+        lambda: GaussianNoise(DRIVE, stddev=[1.0, 0.1]), {**MOVES, **PROGRESS}, ("get_action",) * 2
     ),
     "ornstein_uhlenbeck_noise": Case(
         lambda: OrnsteinUhlenbeckNoise(DRIVE),
         {
-            "actions": DRIVE.with_batch_rank(),
+            **MOVES,
             "observations": Dict(
                 states=FEATURES, internal_states=Dict(exploration=Tuple(STEER)), add_batch_rank=True
             ),

@@ -15,10 +15,27 @@ from rlgraph.components import (
     StagingArea,
 )
 from rlgraph.core import Component, rlgraph_api
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
 
 FRAMES = IntBox(256, shape=(2, 8, 8), dtype="uint8")
+NUMBER: dict[str, Space] = {"num_records": IntBox(BATCH, BATCH + 1)}
+#: What memories with priorities take beside records.
+PRIORITIES: dict[str, Space] = {
+    **NUMBER,
+    "progress": FloatBox(0.0, 1.0),
+    "indices": IntBox(BATCH, add_batch_rank=True),
+    "errors": FloatBox(add_batch_rank=True),
+}
+TWICE = ("insert_records", "get_records") * 2
+PRIORITIZED = ("insert_records", "get_records", "update_records", "insert_records", "get_records")
+
+
+def _records(**parts: Any) -> dict[str, Space]:
+    return {"records": Dict(parts, add_batch_rank=True)}
+
+
+RECORDS = _records(state=FloatBox(shape=(2,)), action=PARTS)
 
 
 class Replayed(Component):
@@ -46,67 +63,32 @@ CASES: dict[str, Case] = {
                 add_batch_rank=True,
                 add_time_rank=3,
             ),
-            "num_records": IntBox(BATCH, BATCH + 1),
+            **NUMBER,
         },
-        (
-            "insert_records",
-            "insert_records",
-            "get_records",
-            "get_size",
-            "close",
-            "get_records",
-            "reopen",
-            "insert_records",
-        ),
+        ("insert_records", *TWICE[:2], "get_size", "close", "get_records", "reopen", "insert_records"),
     ),
     "demonstration_replay": Case(
         lambda: DemonstrationReplay(6 * BATCH, beta=[0.4, 1.0]),
-        {
-            "records": Dict(demonstrations=BoolBox(), action=PARTS, add_batch_rank=True),
-            "num_records": IntBox(BATCH, BATCH + 1),
-            "progress": FloatBox(0.0, 1.0),
-            "indices": IntBox(BATCH, add_batch_rank=True),
-            "errors": FloatBox(add_batch_rank=True),
-        },
-        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+        {**_records(demonstrations=BoolBox(), action=PARTS), **PRIORITIES},
+        (*PRIORITIZED, "get_size"),
     ),
     "prioritized_replay": Case(
-        lambda: PrioritizedReplay(7, beta=[0.4, 1.0]),
-        {
-            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
-            "num_records": IntBox(BATCH, BATCH + 1),
-            "progress": FloatBox(0.0, 1.0),
-            "indices": IntBox(BATCH, add_batch_rank=True),
-            "errors": FloatBox(add_batch_rank=True),
-        },
-        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+        lambda: PrioritizedReplay(7, beta=[0.4, 1.0]), {**RECORDS, **PRIORITIES}, (*PRIORITIZED, "get_size")
     ),
     "prioritized_replay_max_weight": Case(
         lambda: PrioritizedReplay(7, max_weight_of="memory"),
-        {
-            "records": Dict(state=FloatBox(shape=(2,)), add_batch_rank=True),
-            "num_records": IntBox(BATCH, BATCH + 1),
-            "progress": FloatBox(0.0, 1.0),
-            "indices": IntBox(BATCH, add_batch_rank=True),
-            "errors": FloatBox(add_batch_rank=True),
-        },
-        ("insert_records", "get_records", "update_records", "insert_records", "get_records"),
+        {**_records(state=FloatBox(shape=(2,))), **PRIORITIES},
+        PRIORITIZED,
     ),
     "sequence_replay": Case(
         lambda: SequenceReplay(40, sequence_length=6, burn_in=1, overlap=2),
-        {
-            "records": Dict(states=FloatBox(shape=(7, 2)), actions=PARTS, add_batch_rank=True),
-            "num_records": IntBox(BATCH, BATCH + 1),
-            "progress": FloatBox(0.0, 1.0),
-            "indices": IntBox(BATCH, add_batch_rank=True),
-            "errors": FloatBox(add_batch_rank=True),
-        },
-        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+        {**_records(states=FloatBox(shape=(7, 2)), actions=PARTS), **PRIORITIES},
+        (*PRIORITIZED, "get_size"),
     ),
     "replayed_sequences": Case(
         Replayed,
         {
-            "records": Dict(
+            **_records(
                 states=Dict(a=FloatBox(shape=(5, 2)), b=IntBox(3, shape=(5,))),
                 begins=BoolBox(shape=(4,)),
                 actions=IntBox(3, shape=(3,)),
@@ -114,7 +96,6 @@ CASES: dict[str, Case] = {
                 terminals=BoolBox(shape=(3,)),
                 weights=FloatBox(shape=(3,)),
                 beginnings=Dict(policy=FloatBox(shape=(2,))),
-                add_batch_rank=True,
             ),
             "importance_weights": FloatBox(add_batch_rank=True),
         },
@@ -123,46 +104,24 @@ CASES: dict[str, Case] = {
     "ring_buffer": Case(
         lambda: RingBuffer(12),
         {
-            "records": Dict(
-                state=FloatBox(shape=(2,)),
-                action=PARTS,
-                terminals=BoolBox(),
-                truncations=BoolBox(),
-                add_batch_rank=True,
-            ),
-            "num_records": IntBox(BATCH, BATCH + 1),
+            **_records(state=FloatBox(shape=(2,)), action=PARTS, terminals=BoolBox(), truncations=BoolBox()),
+            **NUMBER,
             "num_episodes": IntBox(1, 2),
         },
-        (
-            "insert_records",
-            "get_records",
-            "insert_records",
-            "get_records",
-            "get_episodes",
-            "clear",
-            "get_size",
-        ),
+        (*TWICE, "get_episodes", "clear", "get_size"),
     ),
-    "replay_memory": Case(
-        lambda: ReplayMemory(7),
-        {
-            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
-            "num_records": IntBox(BATCH, BATCH + 1),
-        },
-        ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
-    ),
+    "replay_memory": Case(lambda: ReplayMemory(7), {**RECORDS, **NUMBER}, (*TWICE, "get_size")),
     "replay_memory_frames": Case(
         lambda: ReplayMemory(7, frame_stack={"size": 2, "axis": 0, "frames_per_record": 4}),
         {
-            "records": Dict(
+            **_records(
                 states=Dict(camera=FRAMES, speed=FloatBox()),
                 next_states=Dict(camera=FRAMES, speed=FloatBox()),
                 action=PARTS,
-                add_batch_rank=True,
             ),
-            "num_records": IntBox(BATCH, BATCH + 1),
+            **NUMBER,
         },
-        ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
+        (*TWICE, "get_size"),
     ),
     "staging_area": Case(
         lambda: StagingArea(timeout=0),
