@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlgraph.core.ops.native import native
 from rlgraph.torch.control import TorchControl
 from rlgraph.torch.convolution import Convolutions
 from rlgraph.torch.gather import Gathers
@@ -34,58 +35,17 @@ class TorchOps(Convolutions, Gathers, Recurrence, Shaping, TorchRandom, TorchCon
 
     device: torch.device | None = None
 
-    logical_and = staticmethod(torch.logical_and)
-    logical_or = staticmethod(torch.logical_or)
-    logical_xor = staticmethod(torch.logical_xor)
-    logical_not = staticmethod(torch.logical_not)
-    sign = staticmethod(torch.sign)
-    floor = staticmethod(torch.floor)
-    ceil = staticmethod(torch.ceil)
-    round = staticmethod(torch.round)
-    trunc = staticmethod(torch.trunc)
-    reciprocal = staticmethod(torch.reciprocal)
-    exp = staticmethod(torch.exp)
-    expm1 = staticmethod(torch.expm1)
-    log = staticmethod(torch.log)
-    log1p = staticmethod(torch.log1p)
-    sqrt = staticmethod(torch.sqrt)
-    square = staticmethod(torch.square)
-    abs = staticmethod(torch.abs)
-    sin = staticmethod(torch.sin)
-    cos = staticmethod(torch.cos)
-    tan = staticmethod(torch.tan)
-    asin = staticmethod(torch.asin)
-    acos = staticmethod(torch.acos)
-    atan = staticmethod(torch.atan)
-    sinh = staticmethod(torch.sinh)
-    cosh = staticmethod(torch.cosh)
-    tanh = staticmethod(torch.tanh)
-    asinh = staticmethod(torch.asinh)
-    acosh = staticmethod(torch.acosh)
-    atanh = staticmethod(torch.atanh)
-    erf = staticmethod(torch.erf)
-    lgamma = staticmethod(torch.lgamma)
-    digamma = staticmethod(torch.digamma)
-    sigmoid = staticmethod(torch.sigmoid)
-    isfinite = staticmethod(torch.isfinite)
-    isnan = staticmethod(torch.isnan)
-    isinf = staticmethod(torch.isinf)
-    where = staticmethod(torch.where)
-    matmul = staticmethod(torch.matmul)
-    outer = staticmethod(torch.outer)
-    relu = staticmethod(torch.relu)
-    elu = staticmethod(torch.nn.functional.elu)
-    selu = staticmethod(torch.nn.functional.selu)
-    gelu = staticmethod(torch.nn.functional.gelu)
-    silu = staticmethod(torch.nn.functional.silu)
-    softplus = staticmethod(torch.nn.functional.softplus)
-    softsign = staticmethod(torch.nn.functional.softsign)
-    log_sigmoid = staticmethod(torch.nn.functional.logsigmoid)
-    zeros_like = staticmethod(torch.zeros_like)
-    ones_like = staticmethod(torch.ones_like)
-    argmax = staticmethod(torch.argmax)
-    argmin = staticmethod(torch.argmin)
-    stop_gradient = staticmethod(torch.detach)
+    vars().update(
+        native(
+            torch,
+            "logical_and logical_or logical_xor logical_not isfinite isnan isinf where argmax argmin",
+            "sign floor ceil round trunc reciprocal abs sqrt square exp expm1 log log1p erf lgamma digamma",
+            "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh",
+            "matmul outer zeros_like ones_like sigmoid relu",
+            stop_gradient="detach",
+        ),
+        **native(torch.nn.functional, "elu selu gelu silu softplus softsign", log_sigmoid="logsigmoid"),
+    )
 
     def __init__(self, float_dtype: str = "float32"):
         self.float_dtype = float_dtype

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.numpy import special
+from rlgraph.core.ops.native import native
 
 Array = Any
 
@@ -14,46 +15,25 @@ Array = Any
 class Elementwise:
     """The families elementwise and nn, except operations that reduce axes."""
 
-    logical_and = staticmethod(np.logical_and)
-    logical_or = staticmethod(np.logical_or)
-    logical_xor = staticmethod(np.logical_xor)
-    logical_not = staticmethod(np.logical_not)
-    abs = staticmethod(np.abs)
-    sign = staticmethod(np.sign)
-    floor = staticmethod(np.floor)
-    ceil = staticmethod(np.ceil)
-    round = staticmethod(np.rint)
-    trunc = staticmethod(np.trunc)
-    reciprocal = staticmethod(np.reciprocal)
-    exp = staticmethod(np.exp)
-    expm1 = staticmethod(np.expm1)
-    log = staticmethod(np.log)
-    log1p = staticmethod(np.log1p)
-    logaddexp = staticmethod(np.logaddexp)
-    sqrt = staticmethod(np.sqrt)
-    square = staticmethod(np.square)
-    sin = staticmethod(np.sin)
-    cos = staticmethod(np.cos)
-    tan = staticmethod(np.tan)
-    asin = staticmethod(np.arcsin)
-    acos = staticmethod(np.arccos)
-    atan = staticmethod(np.arctan)
-    atan2 = staticmethod(np.arctan2)
-    sinh = staticmethod(np.sinh)
-    cosh = staticmethod(np.cosh)
-    tanh = staticmethod(np.tanh)
-    asinh = staticmethod(np.arcsinh)
-    acosh = staticmethod(np.arccosh)
-    atanh = staticmethod(np.arctanh)
+    vars().update(
+        native(
+            np,
+            "logical_and logical_or logical_xor logical_not isfinite isnan isinf where maximum minimum",
+            "abs sign floor ceil trunc reciprocal sqrt square exp expm1 log log1p logaddexp",
+            "sin cos tan sinh cosh tanh",
+            round="rint",
+            asin="arcsin",
+            acos="arccos",
+            atan="arctan",
+            atan2="arctan2",
+            asinh="arcsinh",
+            acosh="arccosh",
+            atanh="arctanh",
+        )
+    )
     erf = staticmethod(special.erf)
     lgamma = staticmethod(special.lgamma)
     digamma = staticmethod(special.digamma)
-    isfinite = staticmethod(np.isfinite)
-    isnan = staticmethod(np.isnan)
-    isinf = staticmethod(np.isinf)
-    maximum = staticmethod(np.maximum)
-    minimum = staticmethod(np.minimum)
-    where = staticmethod(np.where)
 
     @staticmethod
     def sigmoid(x: Array) -> Array:
