@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from doubles import memory
 
 from rlgraph.agents import Agent
 from rlgraph.core import InputError, SpecError
@@ -39,8 +40,7 @@ def shown(tmp_path):
 
 def rows(agent):
     """The records of the memory, by field, in the order of the first number of their states."""
-    size, held = int(agent.call_api_method("get_memory_size")), agent.executor.storage.host
-    found = {name.removeprefix("memory/rows/"): x[:size] for name, x in held.items() if "/rows/" in name}
+    found = memory(agent)
     order = np.argsort(found["states"][:, 0], kind="stable")
     return {name: column[order] for name, column in found.items()}
 

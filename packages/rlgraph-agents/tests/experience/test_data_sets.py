@@ -6,11 +6,12 @@ from functools import partial
 import h5py
 import numpy as np
 import pytest
+from doubles import Episodes
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask
 from rlgraph.core import InputError, SpecError
-from rlgraph.environments import Environment, EnvironmentFault, make_vector_env
+from rlgraph.environments import EnvironmentFault, make_vector_env
 from rlgraph.environments.masked_states import masked_states
 from rlgraph.experience.data_sets import DataSetReader, RecordedEpisode, write_data_set
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
@@ -198,22 +199,14 @@ def test_actions_that_the_mask_forbids_are_refused(tmp_path):
         reader.read(write(tmp_path / "bad.npz", {**arrays, "actions": np.array([0, 1])}))
 
 
-class Nested(Environment):
+class Nested(Episodes):
     """Three steps, then the end; rewards are the actions' turns."""
 
     def __init__(self):
-        super().__init__(STATES, ACTIONS)
+        super().__init__(STATES, ACTIONS, reward=lambda env, action: float(action["turn"]), truncates=True)
 
-    def _state(self):
-        return {"place": (np.full(2, self.time, np.float32), self.time), "lamp": self.time == 1}
-
-    def reset(self, seed=None):
-        self.time = 0
-        return self._state()
-
-    def step(self, action):
-        self.time += 1
-        return self._state(), float(action["turn"]), False, self.time == 3, {}
+    def state(self):
+        return {"place": (np.full(2, self.steps, np.float32), self.steps), "lamp": self.steps == 1}
 
 
 def test_a_recorded_agent_remembers_within_episodes_only(tmp_path):

@@ -5,11 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from doubles import Episodes
 
 from rlgraph.agents import Agent
 from rlgraph.components import SequenceReplay
 from rlgraph.core import InputError, SpecError
-from rlgraph.environments import Environment
 from rlgraph.experience.sequences import SequenceWriter
 from rlgraph.experience.step import VectorStep
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
@@ -81,7 +81,7 @@ def test_batches_of_users_have_no_sequences(one_backend):
 # The writer, against the episodes that it was given.
 
 
-class Episodes:
+class RandomEpisodes:
     """Steps of N slots whose states say slot, episode and time; ends by chance."""
 
     def __init__(self, number, seed):
@@ -161,7 +161,7 @@ def check(inserted, episodes, length, burn_in, overlap, dropped=()):
 @pytest.mark.parametrize("is_lost", [0.0, 0.2])
 def test_every_step_of_every_episode_is_in_a_sequence(length, burn_in, overlap, is_lost):
     memory = SequenceReplay(sequence_length=length, burn_in=burn_in, overlap=overlap)
-    inserted, episodes = Inserted(), Episodes(4, seed=length)
+    inserted, episodes = Inserted(), RandomEpisodes(4, seed=length)
     writer = SequenceWriter(memory, ["net"], inserted, "float64")
     for i in range(200):
         slots = np.arange(4) if i % 3 else np.array([2, 0])
@@ -176,7 +176,7 @@ def test_every_step_of_every_episode_is_in_a_sequence(length, burn_in, overlap, 
 
 def test_what_is_dropped_is_in_no_further_sequence():
     memory = SequenceReplay(sequence_length=6, burn_in=2)
-    inserted, episodes = Inserted(), Episodes(2, seed=1)
+    inserted, episodes = Inserted(), RandomEpisodes(2, seed=1)
     writer = SequenceWriter(memory, ["net"], inserted, "float64")
     for _ in range(3):
         writer.add(episodes.step(np.arange(2)))
@@ -194,7 +194,7 @@ def test_what_is_dropped_is_in_no_further_sequence():
 
 def test_what_waits_survives_a_copy_at_every_step():
     memory = SequenceReplay(sequence_length=6, burn_in=2, overlap=3)
-    inserted, copied, episodes = Inserted(), Inserted(), Episodes(3, seed=2)
+    inserted, copied, episodes = Inserted(), Inserted(), RandomEpisodes(3, seed=2)
     writer, other = (SequenceWriter(memory, ["net"], found, "float64") for found in (inserted, copied))
     for _ in range(60):
         step = episodes.step(np.arange(3))
@@ -274,27 +274,21 @@ def test_a_run_continues_with_half_built_sequences(one_backend, kind, env, tmp_p
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
-class OneLegalAction(Environment):
+class OneLegalAction(Episodes):
     """One of three actions is legal, another one in each step; states are far from 0."""
 
     def __init__(self):
-        super().__init__(
-            Dict({"observation": FloatBox(shape=(2,)), "action_mask": BoolBox(shape=(3,))}), IntBox(3)
-        )
+        states = Dict({"observation": FloatBox(shape=(2,)), "action_mask": BoolBox(shape=(3,))})
+        super().__init__(states, IntBox(3), length=7)
         self.illegal = 0
 
-    def reset(self, seed=None):
-        self.steps = 0
-        return self._state()
-
-    def _state(self):
+    def state(self):
         seen = np.array([100.0 + self.steps, -50.0], np.float32)
         return {"observation": seen, "action_mask": np.arange(3) == self.steps % 3}
 
     def step(self, action):
         self.illegal += action != self.steps % 3
-        self.steps += 1
-        return self._state(), 1.0, self.steps == 7, False, {}
+        return super().step(action)
 
 
 @pytest.mark.parametrize("kind", ["dqn", "sac"])

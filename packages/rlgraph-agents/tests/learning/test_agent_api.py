@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from doubles import memory
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.core import InputError, RLGraphError
@@ -58,11 +59,6 @@ SEQUENCE = [
 ]
 
 
-def stored(agent):
-    host, size = agent.executor.storage.host, int(agent.call_api_method("get_memory_size"))
-    return {name.removeprefix("memory/rows/"): v[:size] for name, v in host.items() if "/rows/" in name}
-
-
 @pytest.mark.parametrize("acting", ["numpy", "backend"])
 def test_without_state_raw_states_are_acted_on_at_once(make_agent, backend, acting, states):
     agent = make_agent(backend, preprocessing_spec=DIVIDE, acting=acting)
@@ -87,7 +83,7 @@ def test_the_memory_sees_preprocessed_states(make_agent, make_batch):
     )  # of one kind
     batch = {name: values[0] for name, values in batch.items()}
     agent.observe(**batch, preprocessed_states=states[0] / 10, next_states=next_states[0])  # the README's way
-    rows = stored(agent)
+    rows = memory(agent)
     np.testing.assert_allclose(rows["states"], np.concatenate([states, states, states[:1]]) / 10, rtol=1e-5)
     np.testing.assert_allclose(
         rows["next_states"], np.concatenate([next_states, next_states, next_states[:1]]) / 10, rtol=1e-5
@@ -121,7 +117,7 @@ def test_the_documents_loop_with_a_preprocessor_with_state(make_agent):
             next_states=states[t + 1],
             truncations=t == 5,
         )
-    rows = stored(agent)
+    rows = memory(agent)
     assert [row[:2].tolist() for row in rows["states"]] == [[0, 0], [0, 1], [1, 2], [3, 3], [3, 4], [4, 5]]
     nexts = [row[:2].tolist() for row in rows["next_states"]]
     assert nexts[:2] + nexts[3:] == [[0, 1], [1, 2], [3, 4], [4, 5], [5, 6]]
@@ -178,7 +174,7 @@ def test_n_steps_of_an_external_batch_are_those_of_observe(make_agent, make_batc
     agent, batch = make_agent("numpy", n_step=3), make_batch(9)
     del batch["next_states"]
     agent.observe(**batch, batched=True, env_id=0)
-    transitions, rows = agent.post_process(batch), stored(agent)
+    transitions, rows = agent.post_process(batch), memory(agent)
     for name, values in rows.items():
         np.testing.assert_allclose(transitions[name], values, rtol=1e-6)
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from doubles import Episodes, memory
 
 from rlgraph.core import Component, InputError, graph_fn, rlgraph_api
-from rlgraph.environments import Environment, EnvironmentFault
+from rlgraph.environments import EnvironmentFault
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 SPACE = Dict(clock=FloatBox(0.0, 9.0, shape=(1,)), position=FloatBox(shape=(2,)))
@@ -25,25 +26,17 @@ class Join(Component):
         return ops.concat([clock, position], axis=1)
 
 
-class Walk(Environment):
+class Walk(Episodes):
     """Episodes of three steps; the position is `[10 * episode, step]`, the clock the step, if no script says else."""
 
     def __init__(self, script=None):
         super().__init__(SPACE, IntBox(4))
-        self.script, self.episode, self.steps = script or {}, -1, 0
+        self.script = script or {}
 
-    def _state(self):
+    def state(self):
         values = {"clock": [self.steps], "position": [10 * self.episode, self.steps]}
         values.update(self.script.get((self.episode, self.steps), {}))
         return {name: np.array(value, np.float32) for name, value in values.items()}
-
-    def reset(self, seed=None):
-        self.episode, self.steps = self.episode + 1, 0
-        return self._state()
-
-    def step(self, action):
-        self.steps += 1
-        return self._state(), 1.0, self.steps == 3, False, {}
 
 
 @pytest.fixture
@@ -71,11 +64,7 @@ def test_training(agent):
     result = agent.learn(8, env=Walk, num_envs=2, evaluation_interval=4, evaluation_episodes=2)
     assert (result.timesteps, result.updates, result.returns) == (8, 4, (3.0, 3.0))
     assert [evaluation.returns for evaluation in result.evaluations] == [(3.0, 3.0)] * 2
-    rows = {
-        name.removeprefix("memory/rows/"): v[:8]
-        for name, v in agent.executor.storage.host.items()
-        if "rows" in name
-    }
+    rows = memory(agent)
     # Two environments in turn: steps 0, 1, 2 of the first episode and the beginning of the second.
     assert rows["states/clock"].ravel().tolist() == [0, 0, 1, 1, 2, 2, 0, 0]
     assert rows["next_states/clock"].ravel().tolist() == [1, 1, 2, 2, 3, 3, 1, 1]

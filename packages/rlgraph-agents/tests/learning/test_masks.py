@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doubles import Episodes
 
 from rlgraph.agents import ActorHandle, Agent
 from rlgraph.core import InputError, SpecError, registry
@@ -88,25 +89,16 @@ def make(name, actions=None, masks=STATES["action_mask"], backend="numpy", **opt
     return Agent.from_spec({**spec, **options}, backend=backend, seed=3, **spaces)
 
 
-class Scripted(Environment):
+class Scripted(Episodes):
     """Masks by a script: ``script[episode, step]``, where it says something; episodes of three steps."""
 
     def __init__(self, script=None, truncates=False):
-        super().__init__(STATES, IntBox(5))
-        self.script, self.truncates, self.episode, self.steps = script or {}, truncates, -1, 0
+        super().__init__(STATES, IntBox(5), reward=0.0, truncates=truncates)
+        self.script = script or {}
 
-    def _state(self):
+    def state(self):
         mask = self.script.get((self.episode, self.steps), np.ones(5, bool))
         return {"observation": np.zeros(3, np.float32), "action_mask": mask}
-
-    def reset(self, seed=None):
-        self.episode, self.steps = self.episode + 1, 0
-        return self._state()
-
-    def step(self, action):
-        self.steps += 1
-        ends = self.steps == 3
-        return self._state(), 0.0, ends and not self.truncates, ends and self.truncates, {}
 
 
 # Acting and learning.

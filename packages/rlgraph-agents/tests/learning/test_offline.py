@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doubles import memory
 
 from rlgraph.agents import Agent
 from rlgraph.agents.conformance.tasks import CueTask
@@ -43,12 +44,6 @@ def agent_of(kind, backend="torch", **options):
     return Agent.from_spec(spec, state_space=CueTask.STATES, action_space=ACTIONS, backend=backend, seed=1)
 
 
-def memory_of(agent):
-    """The rows of the memory that are filled, by field."""
-    size, held = int(agent.executor.execute("get_memory_size")), agent.executor.storage.host
-    return {name.removeprefix("memory/rows/"): x[:size] for name, x in held.items() if "/rows/" in name}
-
-
 def right_answers(agent):
     observations, shown = cues(np.random.default_rng(7), 500)
     return np.mean(agent.get_actions(observations, use_exploration=False) == shown)
@@ -88,7 +83,7 @@ def test_transitions_of_n_steps_end_with_their_episodes(tmp_path):
         backend="numpy",
     )
     assert agent.import_observations(str(file)) == 8
-    rows = memory_of(agent)
+    rows = memory(agent)
     order = np.argsort(rows["states"][:, 0])
     found = {name: column[order].ravel() for name, column in rows.items()}
     np.testing.assert_array_equal(found["states"], [0, 1, 2, 3, 10, 11, 12, 13])
@@ -121,12 +116,11 @@ def test_schedules_run_over_the_updates(data, monkeypatch):
 
 def test_recurrent_networks_learn_from_sequences_with_the_states_before_them(one_backend, data):
     layers = [{"type": "lstm", "units": 4}]
-    memory = {"sequence_length": 3, "burn_in": 1, "capacity": 2000}
-    agent = agent_of(
-        "dqn", one_backend, network_spec=layers, memory_spec=memory, previous_action_and_reward=True
-    )
+    sequences = {"sequence_length": 3, "burn_in": 1, "capacity": 2000}
+    options = {"memory_spec": sequences, "previous_action_and_reward": True}
+    agent = agent_of("dqn", one_backend, network_spec=layers, **options)
     agent.import_observations(data["random"])
-    rows = memory_of(agent)
+    rows = memory(agent)
     begins = np.flatnonzero(rows["begins"].any(axis=1))
     beginnings = next(rows[name] for name in rows if name.startswith("beginnings"))
     # An episode of 4 steps is in two sequences: the first burns in padding, the second its step 1.

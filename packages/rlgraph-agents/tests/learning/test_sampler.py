@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doubles import Episodes
 
 from rlgraph.agents import DQNAgent, PPOAgent
 from rlgraph.environments import Environment, EnvironmentFault, SequentialVectorEnv
@@ -69,23 +70,17 @@ def test_environments_that_got_lost_may_be_a_tuple(monkeypatch):
     assert sampler.step().valid.tolist() == [False, True, False]
 
 
-class Breaking(Environment):
+class Breaking(Episodes):
     """Counts its steps; the state has `width` numbers, and one of them is not finite in step 3."""
 
     def __init__(self, width, value):
-        super().__init__(FloatBox(shape=(width,)), IntBox(2))
+        super().__init__(FloatBox(shape=(width,)), length=None, reward=0.0)
         self.value = value
 
-    def reset(self, seed=None):
-        self.steps = 0
-        return np.zeros(self.state_space.shape, np.float32)
-
-    def step(self, action):
-        self.steps += 1
+    def state(self):
         state = np.full(self.state_space.shape, self.steps, np.float32)
-        if self.steps == 3:
-            state[1] = self.value
-        return state, 0.0, False, False, {}
+        state[1] = self.value if self.steps == 3 else self.steps
+        return state
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])

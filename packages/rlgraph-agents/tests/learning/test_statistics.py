@@ -4,11 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from doubles import Episodes
 
 from rlgraph.agents import Agent
 from rlgraph.components import Normalizer
 from rlgraph.core import SpecError, memory_group
-from rlgraph.environments import Environment
 from rlgraph.experience.step import VectorStep
 from rlgraph.learning.statistics import Moments, pooled
 from rlgraph.spaces import Dict, FloatBox, IntBox
@@ -29,23 +29,14 @@ DQN = {
 }
 
 
-class Scaled(Environment):
+class Scaled(Episodes):
     """States far from 0 and of very different sizes, one of which never changes; a reward of 5 per step."""
 
     def __init__(self):
-        super().__init__(FloatBox(shape=(3,)), IntBox(2))
-        self.rng = np.random.default_rng()
+        super().__init__(FloatBox(shape=(3,)), length=5, reward=5.0)
 
-    def reset(self, seed=None):
-        self.rng, self.steps = self.rng if seed is None else np.random.default_rng(seed), 0
-        return self._state()
-
-    def _state(self):
+    def state(self):
         return np.array([1e4 + 50 * self.rng.normal(), 1e-3 * self.rng.normal(), 7.0], np.float32)
-
-    def step(self, action):
-        self.steps += 1
-        return self._state(), 5.0, self.steps == 5, False, {}
 
 
 class Seen(Callback):

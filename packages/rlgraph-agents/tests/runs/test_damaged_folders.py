@@ -7,6 +7,7 @@ import shutil
 import sys
 
 import pytest
+from doubles import killed_run, raising, told
 
 from rlgraph.core import CheckpointError
 from rlgraph.core.checkpoint.manifest import read_manifest, write_manifest
@@ -17,15 +18,8 @@ from rlgraph.runs.loading import load_agent
 from rlgraph.runs.recorded_run import find_runs, read_run
 from rlgraph.runs.records import NAMES
 from rlgraph.runs.result_file import read_result
-from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.usefixtures("undrawn")
-
-
-class Kill(Callback):
-    def on_report(self, worker, metrics):
-        if metrics["timesteps"] == 50:
-            raise RuntimeError("killed")
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +30,7 @@ def whole(acting_run, tmp_path_factory):
         patch.setattr("rlgraph.runs.run_folder.RunFolder.draw_graph", lambda self: None)
         patch.setattr("rlgraph.runs.curve.draw_curve", lambda *arguments: None)
         train(acting_run(), folder / "finished")
-        with pytest.raises(RuntimeError, match="killed"):
-            train(acting_run(), folder / "killed", [Kill()])
-    shutil.rmtree(folder / "killed" / "checkpoints" / "last")
+        killed_run(acting_run(), folder / "killed", 50)
     return folder
 
 
@@ -54,10 +46,6 @@ def killed(whole, tmp_path):
 
 def newest(folder):
     return max((folder / "checkpoints").glob("step-*"))
-
-
-def sizes(folder):
-    return {name: (folder / name).stat().st_size for name in NAMES}
 
 
 def edit_state(folder, edit):
@@ -84,11 +72,12 @@ def test_the_whole_one_is_resumed_to_an_equal_run(whole, killed):
 
 def test_a_changed_record_is_no_run_to_resume(killed):
     file = killed / "episodes.csv"
-    content, records = file.read_bytes(), sizes(killed)
+    content = file.read_bytes()
+    records = {name: (killed / name).stat().st_size for name in NAMES}
     file.write_bytes(content.replace(b",7", b",8", 1))
     with pytest.raises(RunFolderError, match=r"episodes\.csv was changed since the run wrote it.*Restore it"):
         resume(killed)
-    assert sizes(killed) == records  # nothing was cut
+    assert {name: (killed / name).stat().st_size for name in NAMES} == records  # nothing was cut
     file.write_bytes(content)
     assert resume(killed).departures == ()
 
@@ -108,31 +97,22 @@ def test_a_changed_figure_is_not_compared(finished):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("edit", "said"),
     [
-        ("5.0", "line 3: expected a number|line 3: expected [0-9]+ columns"),
-        ("inf", "line 3: expected [0-9]+ columns"),
+        (lambda rows: rows.insert(2, "5.0"), "line 3: expected a number|line 3: expected [0-9]+ columns"),
+        (lambda rows: rows.insert(2, "inf"), "line 3: expected [0-9]+ columns"),
+        (lambda rows: rows.append(rows[1]), "timesteps: expected a number >= 50, the one before, given 10"),
+        (
+            lambda rows: rows.__setitem__(slice(None), ["steps,loss", "1,2"]),
+            "line 2: expected a column timesteps",
+        ),
     ],
 )
-def test_a_damaged_table_of_an_unfinished_run(killed, row, said):
-    lines = (killed / "metrics.csv").read_text().splitlines()
-    (killed / "metrics.csv").write_text("\n".join([*lines[:2], row, *lines[2:]]) + "\n")
-    with pytest.raises(RunFolderError, match=said):
-        read_run(killed)
-
-
-def test_steps_that_go_back(killed):
-    lines = (killed / "metrics.csv").read_text().splitlines()
-    (killed / "metrics.csv").write_text("\n".join([*lines, lines[1]]) + "\n")
-    with pytest.raises(RunFolderError, match=r"timesteps: expected a number >= 50, the one before, given 10"):
-        read_run(killed)
-
-
-def test_a_table_without_timesteps(killed):
-    (killed / "metrics.csv").write_text("steps,loss\n1,2\n")
-    with pytest.raises(
-        RunFolderError, match=r"metrics\.csv cannot be read: line 2: expected a column timesteps"
-    ):
+def test_a_damaged_table_of_an_unfinished_run(killed, edit, said):
+    rows = (killed / "metrics.csv").read_text().splitlines()
+    edit(rows)
+    (killed / "metrics.csv").write_text("\n".join(rows) + "\n")
+    with pytest.raises(RunFolderError, match=rf"metrics\.csv cannot be read: .*({said})"):
         read_run(killed)
 
 
@@ -182,9 +162,8 @@ def test_what_the_digest_of_a_configuration_covers(killed):
 )
 def test_parts_of_the_configuration(killed, change, said):
     edit_json(killed / "config.json", lambda config: (config.update(change), config.pop("checksum")))
-    with pytest.raises(
-        RunFolderError, match=r"killed is not a run folder: config\.json cannot be read .*" + said
-    ):
+    message = rf"killed is not a run folder: config\.json cannot be read .*{said}"
+    with pytest.raises(RunFolderError, match=message):
         resume(killed)
 
 
@@ -250,12 +229,8 @@ def test_a_result_that_is_none(finished):
 
 
 def test_a_finished_run_that_is_made_longer_is_no_longer_finished(finished):
-    class Die(Callback):
-        def on_start(self, worker, timesteps):
-            raise SystemExit  # no result is written then, as after kill -9
-
-    with pytest.raises(SystemExit):
-        resume(finished, steps=100, callbacks=[Die()])
+    with pytest.raises(SystemExit):  # no result is written then, as after kill -9
+        resume(finished, steps=100, callbacks=[told(on_start=raising(SystemExit))])
     assert read_result(finished) is None
     assert not read_run(finished).finished
 

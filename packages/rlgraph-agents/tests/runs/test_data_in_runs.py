@@ -1,11 +1,11 @@
 """Runs whose agent trains on a data set before its first own step."""
 
 import json
-import shutil
 import signal
 
 import numpy as np
 import pytest
+from doubles import killed_run, told
 
 from rlgraph.agents import Agent
 from rlgraph.core import InputError, SpecError
@@ -13,7 +13,7 @@ from rlgraph.experience.data_sets import FIELDS
 from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs import resume, train
 from rlgraph.runs.configuration import check
-from rlgraph.workers import Callback, record_data_set
+from rlgraph.workers import record_data_set
 
 UPDATES, STEPS = 12, 60
 
@@ -56,19 +56,6 @@ def expect_equal(one, other):
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def killed(spec, folder, timesteps):
-    """A run that died after a report."""
-
-    class Crash(Callback):
-        def on_report(self, worker, metrics):
-            if metrics["timesteps"] == timesteps:
-                raise RuntimeError("killed")
-
-    with pytest.raises(RuntimeError, match="killed"):
-        train(spec, folder, [Crash()])
-    shutil.rmtree(folder / "checkpoints" / "last")
-
-
 def test_a_memory_without_a_place_for_own_steps_is_refused_before_training(spec, shown, tmp_path):
     agent = Agent.from_spec(spec["agent"], env="CartPole-v1", backend=spec["backend"])
     spec["agent"]["memory_spec"]["capacity"] = agent.import_observations(shown)
@@ -109,21 +96,18 @@ def test_a_document_gives_the_agent_that_python_gives(spec, shown, tmp_path, cap
 def test_a_resumed_run_equals_an_uninterrupted_one(spec, tmp_path, timesteps):
     """One that ended before its first checkpoint begins with the data set, another does not do so again."""
     train(spec, tmp_path / "one")
-    killed(spec, tmp_path / "two", timesteps)
+    killed_run(spec, tmp_path / "two", timesteps)
     assert not resume(tmp_path / "two").departures
     expect_equal(last_weights(tmp_path / "two"), last_weights(tmp_path / "one"))
 
 
 def test_demonstrations_come_back_without_the_memory(spec, tmp_path):
-    class Last(Callback):
-        def on_end(self, worker):
-            self.agent = worker.agent
-
+    agents = []
     spec["checkpoints"] = {"interval": 30, "memory": False}
-    killed(spec, tmp_path / "run", 40)
-    resume(tmp_path / "run", callbacks=[last := Last()])
-    assert last.agent.learner.demonstrations > 0
-    assert last.agent.updates == UPDATES + STEPS // 4
+    killed_run(spec, tmp_path / "run", 40)
+    resume(tmp_path / "run", callbacks=[told(on_end=lambda worker: agents.append(worker.agent))])
+    assert agents[0].learner.demonstrations > 0
+    assert agents[0].updates == UPDATES + STEPS // 4
 
 
 def test_ctrl_c_before_the_first_step(spec, tmp_path, monkeypatch):
@@ -144,10 +128,29 @@ def test_ctrl_c_before_the_first_step(spec, tmp_path, monkeypatch):
     expect_equal(last_weights(tmp_path / "two"), last_weights(tmp_path / "one"))
 
 
-@pytest.mark.parametrize("agent", ["ppo", "impala", "random"])
-def test_agents_without_a_memory_are_refused(spec, agent):
-    with pytest.raises(SpecError, match=rf"data\.file: expected an agent with a memory.*given '{agent}'"):
-        check({**spec, "agent": {"type": agent}})
+NO_DATA = {"data": None}
+
+
+@pytest.mark.parametrize(
+    ("agent", "changes", "said"),
+    [
+        ("ppo", {}, r"data\.file: expected an agent with a memory.*given 'ppo'"),
+        ("impala", {}, r"data\.file: expected an agent with a memory.*given 'impala'"),
+        ("random", {}, r"data\.file: expected an agent with a memory.*given 'random'"),
+        ("bc", {}, f"steps: expected 0, since bc learns from a data set only, given {STEPS}"),
+        ("bc", NO_DATA, r"data\.file: expected a data set, from which alone bc learns, given none"),
+        ("dqfd", {**NO_DATA, "demonstrations": "shown.npz"}, r"demonstrations.*data\.file"),
+        ("dqfd", {**NO_DATA, "steps": 0}, r"steps: .* >= 1 without a data set, given 0: set data"),
+    ],
+)
+def test_mistakes(spec, agent, changes, said):
+    document = {
+        **spec,
+        **changes,
+        "agent": {**(spec["agent"] if agent in ("bc", "dqfd") else {}), "type": agent},
+    }
+    with pytest.raises(SpecError, match=said):
+        check({name: value for name, value in document.items() if value is not None})
 
 
 def test_several_learners_are_refused(spec, tmp_path):
@@ -168,12 +171,6 @@ def test_what_is_wrong_in_a_file_is_named_before_anything_is_written(spec, tmp_p
     with pytest.raises(InputError, match=r"none\.npz does not exist"):
         train(spec, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-def test_another_name(spec):
-    del spec["data"]
-    with pytest.raises(SpecError, match=r"demonstrations.*data\.file"):
-        check({**spec, "demonstrations": "shown.npz"})
 
 
 def test_a_run_without_steps_learns_from_the_data_only(spec, shown, tmp_path):
@@ -207,24 +204,3 @@ def test_an_error_among_the_updates_on_the_data(spec, tmp_path, monkeypatch):
         train(spec, tmp_path / "two")
     assert resume(tmp_path / "two").training.timesteps == STEPS
     expect_equal(last_weights(tmp_path / "two"), last_weights(tmp_path / "one"))
-
-
-def test_a_run_needs_steps_or_data(spec):
-    del spec["data"]
-    with pytest.raises(
-        SpecError, match=r"steps: expected an integer >= 1 without a data set, given 0: set data"
-    ):
-        check({**spec, "steps": 0})
-
-
-def test_an_agent_that_takes_no_own_steps(spec):
-    spec["agent"]["type"] = "bc"
-    with pytest.raises(
-        SpecError, match=f"steps: expected 0, since bc learns from a data set only, given {STEPS}"
-    ):
-        check(spec)
-    del spec["data"]
-    with pytest.raises(
-        SpecError, match=r"data\.file: expected a data set, from which alone bc learns, given none"
-    ):
-        check(spec)

@@ -5,28 +5,27 @@ import shutil
 
 import numpy as np
 import pytest
+from doubles import told
 
 from rlgraph.core import CheckpointError, NumericalError
 from rlgraph.runs import resume, train
 from rlgraph.runs.loading import load_agent
-from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 
-class Poison(Callback):
-    """Puts one NaN into one variable after a report, as an update with ``non_finite: ignore`` does."""
+def poison(timesteps, value=np.nan, then=None):
+    """A callback that puts one NaN into one variable after a report, as an update with ``non_finite: ignore`` does."""
 
-    def __init__(self, timesteps, value=np.nan, then=None):
-        self.timesteps, self.value, self.then = timesteps, value, then
-
-    def on_report(self, worker, metrics):
-        if metrics["timesteps"] == self.timesteps:
+    def on_report(worker, metrics):
+        if metrics["timesteps"] == timesteps:
             name, weights = next(iter(worker.agent.get_weights().items()))
-            weights.flat[-1] = self.value
+            weights.flat[-1] = value
             worker.agent.set_weights({name: weights})
-            if self.then is not None:
-                raise self.then
+            if then is not None:
+                raise then
+
+    return told(on_report=on_report)
 
 
 def checkpoints(folder):
@@ -35,9 +34,9 @@ def checkpoints(folder):
 
 @pytest.fixture
 def run(acting_run):
-    def run(folder, poison, **changes):
+    def run(folder, callback, **changes):
         with pytest.raises(NumericalError) as caught:
-            train(acting_run(**changes), folder, [poison])
+            train(acting_run(**changes), folder, [callback])
         assert json.loads((folder / "result.json").read_text())["outcome"] == "failed"
         return str(caught.value)
 
@@ -56,7 +55,7 @@ def run(acting_run):
     ids=["best", "step", "step at the end", "last"],
 )  # fmt: skip
 def test_no_checkpoint_of_a_run_takes_them(run, tmp_path, timesteps, value, changes, name, step, kept):
-    message = run(tmp_path, Poison(timesteps, value), **changes)
+    message = run(tmp_path, poison(timesteps, value), **changes)
     assert (
         f"checkpoint {name} is not written at step {step}: the variable dqn/optimizer/first_moments/"
         in message
@@ -66,22 +65,22 @@ def test_no_checkpoint_of_a_run_takes_them(run, tmp_path, timesteps, value, chan
 
 def test_after_another_error_they_are_kept_as_failed(acting_run, tmp_path):
     with pytest.raises(RuntimeError, match="something else"):
-        train(acting_run(), tmp_path, [Poison(30, then=RuntimeError("something else"))])
+        train(acting_run(), tmp_path, [poison(30, then=RuntimeError("something else"))])
     assert checkpoints(tmp_path) == ["best", "failed", "step-000000020"]
 
 
 def test_after_ctrl_c_they_are_kept_as_failed(run, tmp_path):
-    run(tmp_path, Poison(30, then=KeyboardInterrupt()))
+    run(tmp_path, poison(30, then=KeyboardInterrupt()))
     assert checkpoints(tmp_path) == ["best", "failed", "step-000000020"]
 
 
 def test_a_run_is_resumed_from_its_last_good_checkpoint(run, tmp_path):
-    run(tmp_path, Poison(30))
+    run(tmp_path, poison(30))
     assert resume(tmp_path).training.timesteps == 60
 
 
 def test_failed_is_evaluated_only_by_its_name(run, tmp_path):
-    run(tmp_path, Poison(30))
+    run(tmp_path, poison(30))
     shutil.rmtree(tmp_path / "checkpoints" / "best")
     with pytest.warns(UserWarning, match="failed is where the run failed"):
         _, _, source = load_agent(tmp_path)
@@ -91,7 +90,7 @@ def test_failed_is_evaluated_only_by_its_name(run, tmp_path):
 
 
 def test_a_run_that_has_nothing_but_failed(run, tmp_path):
-    run(tmp_path, Poison(10), evaluation={"interval": None})
+    run(tmp_path, poison(10), evaluation={"interval": None})
     assert checkpoints(tmp_path) == ["failed"]
     for read in (resume, load_agent):
         with pytest.raises(CheckpointError, match="no .*checkpoint.*\n.*failed is where the run failed"):

@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from doubles import raising, told
 
 from rlgraph.core import CheckpointError, SpecError
 from rlgraph.runs import RunFolderError, fork, resume, train
 from rlgraph.runs.recorded_run import read_run
 from rlgraph.runs.run_folder import RunFolder
-from rlgraph.workers import Callback
 
 
 def contents(folder):
@@ -57,14 +57,12 @@ def test_a_fork_is_a_run_of_its_own(old, tmp_path):
     assert fork(tmp_path / "new", tmp_path / "new2", steps=120).earlier_run == tmp_path / "new2.1"
 
 
-class Killed(Callback):
-    def on_start(self, worker, steps):
-        raise RuntimeError("killed")
+KILLED = [told(on_start=raising(RuntimeError("killed")))]
 
 
 def test_a_fork_that_is_killed_at_once_goes_on(old, tmp_path):
     with pytest.raises(RuntimeError, match="killed"):
-        fork(old, tmp_path / "new", steps=80, callbacks=[Killed()])
+        fork(old, tmp_path / "new", steps=80, callbacks=KILLED)
     shutil.rmtree(tmp_path / "new" / "checkpoints" / "last")
     summary = resume(tmp_path / "new")
     assert summary.training.timesteps == 80 and any("forked" in line for line in summary.departures)
@@ -73,7 +71,7 @@ def test_a_fork_that_is_killed_at_once_goes_on(old, tmp_path):
 def test_a_fork_that_is_killed_before_its_first_checkpoint(old, tmp_path):
     """It is not trained from scratch in place of the fork."""
     with pytest.raises(RuntimeError, match="killed"):
-        fork(old, tmp_path / "new", steps=80, callbacks=[Killed()])
+        fork(old, tmp_path / "new", steps=80, callbacks=KILLED)
     shutil.rmtree(tmp_path / "new" / "checkpoints")
     with pytest.raises(
         RunFolderError, match=r"new is a fork of .*step-000000060 that was cut off .*fork again"

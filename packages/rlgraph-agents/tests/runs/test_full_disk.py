@@ -6,10 +6,10 @@ import warnings
 from contextlib import contextmanager
 
 import pytest
+from doubles import raising, told
 
 from rlgraph.cli.exit_codes import ExitCode, code_of
 from rlgraph.runs import RunFolderWarning, StorageError, resume, run_differences, train
-from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -30,15 +30,9 @@ class Full:
     write = refuse
 
 
-class FillDisk(Callback):
-    """Makes writing one kind of file fail after a report."""
-
-    def __init__(self, timesteps, fill):
-        self.timesteps, self.fill = timesteps, fill
-
-    def on_report(self, worker, metrics):
-        if metrics["timesteps"] == self.timesteps:
-            self.fill(worker.callbacks[0])
+def fill_disk(fill):
+    """A callback that makes writing one kind of file fail after the report of 30 steps."""
+    return told(on_report=lambda worker, row: fill(worker.callbacks[0]) if row["timesteps"] == 30 else None)
 
 
 @contextmanager
@@ -62,7 +56,7 @@ def test_records(acting_run, tmp_path, name):
         file._handle = Full(file._handle)
 
     with one_message(f"{name} cannot be written"):
-        train(acting_run(), tmp_path / "other", [FillDisk(30, fill)])
+        train(acting_run(), tmp_path / "other", [fill_disk(fill)])
     assert json.loads((tmp_path / "other" / "result.json").read_text())["outcome"] == "failed"
     # There was room for a last checkpoint: the records fit it.
     assert resume(tmp_path / "other").training.timesteps == 60
@@ -77,11 +71,9 @@ def test_checkpoints(acting_run, tmp_path, monkeypatch):
             patch.setattr("rlgraph.core.checkpoint.writing.write_tensors", refuse)
 
         with one_message("step-000000040 could not be written"):
-            train(acting_run(), tmp_path / "other", [FillDisk(30, fill)])
-    assert sorted(path.name for path in (tmp_path / "other" / "checkpoints").iterdir()) == [
-        "best",
-        "step-000000020",
-    ]
+            train(acting_run(), tmp_path / "other", [fill_disk(fill)])
+    names = sorted(path.name for path in (tmp_path / "other" / "checkpoints").iterdir())
+    assert names == ["best", "step-000000020"]
     assert resume(tmp_path / "other").departures == ()
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
@@ -92,26 +84,20 @@ def test_tensorboard_events(acting_run, tmp_path, monkeypatch):
 
     spec = acting_run(logging={"report_interval": 10, "tensorboard": True})
     with one_message("rlgraph cannot be written"):
-        train(spec, tmp_path, [FillDisk(30, fill)])
-    assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == [
-        "best",
-        "last",
-        "step-000000020",
-    ]
+        train(spec, tmp_path, [fill_disk(fill)])
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == ["best", "last", "step-000000020"]
 
 
 def test_learning_that_is_complete_is_not_lost(acting_run, tmp_path):
     train(acting_run(), tmp_path / "one")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rlgraph.runs.result_file.replace_json", _replace_nothing)
+        error = StorageError("result.json cannot be written: No space left on device")
+        patch.setattr("rlgraph.runs.result_file.replace_json", raising(error))
         with one_message("result.json cannot be written"):
             train(acting_run(), tmp_path / "other")
     assert resume(tmp_path / "other").departures == ()
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
-
-
-def _replace_nothing(file, content, check):
-    raise StorageError(f"{file} cannot be written: No space left on device")
 
 
 def test_what_only_shows_a_run_is_left_out(acting_run, tmp_path, monkeypatch):
@@ -124,12 +110,11 @@ def test_what_only_shows_a_run_is_left_out(acting_run, tmp_path, monkeypatch):
 def test_the_error_that_ended_the_training_is_the_one_that_is_raised(acting_run, tmp_path, monkeypatch):
     """Nothing can be kept of it; that is said too."""
 
-    class Fail(Callback):
-        def on_report(self, worker, metrics):
-            monkeypatch.setattr("rlgraph.core.checkpoint.writing.write_tensors", refuse)
-            raise ZeroDivisionError
+    def fail(worker, metrics):
+        monkeypatch.setattr("rlgraph.core.checkpoint.writing.write_tensors", refuse)
+        raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as caught:
-        train(acting_run(), tmp_path, [Fail()])
+        train(acting_run(), tmp_path, [told(on_report=fail)])
     (note,) = caught.value.__notes__
     assert "last could not be written" in note

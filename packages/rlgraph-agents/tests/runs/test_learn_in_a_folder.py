@@ -4,13 +4,14 @@ import csv
 import json
 
 import pytest
+from doubles import raising, told
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import DeterministicEnv
 from rlgraph.runs import resume
 from rlgraph.runs.recorded_run import read_run
-from rlgraph.workers import Callback, StopAfterEpisodes
+from rlgraph.workers import StopAfterEpisodes
 
 COUNTING = {"type": "deterministic", "steps_to_terminal": 7}
 
@@ -53,11 +54,7 @@ def test_steps_count_on_over_several_calls(agent, tmp_path, undrawn):
     agent.learn(20)
     seen = []
 
-    class Seen(Callback):
-        def on_report(self, worker, metrics):
-            seen.append(metrics["timesteps"])
-
-    agent.learn(20, callbacks=Seen())
+    agent.learn(20, callbacks=told(on_report=lambda worker, metrics: seen.append(metrics["timesteps"])))
     assert agent.timesteps == 40 and seen == [40.0]
     folder = tmp_path / "run"
     agent.learn(20, folder=folder, report_interval=10, evaluation_interval=10)
@@ -73,12 +70,8 @@ def test_a_run_that_ends_before_its_first_checkpoint_resumes_with_the_agent_as_i
     agent.set_weights({name: value + 1 for name, value in agent.get_weights().items() if "dense" in name})
     folder, weights = tmp_path / "run", agent.get_weights()
 
-    class Killed(Callback):
-        def on_step(self, worker, step):
-            raise SystemExit
-
     with pytest.raises(SystemExit):
-        agent.learn(20, folder=folder, callbacks=Killed())
+        agent.learn(20, folder=folder, callbacks=told(on_step=raising(SystemExit)))
     assert resume(folder).training.timesteps == 20
     read = Agent.load(folder)
     assert read.timesteps == 40

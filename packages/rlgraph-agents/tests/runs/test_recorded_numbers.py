@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from doubles import killed_at, told
 from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
@@ -17,7 +18,7 @@ from rlgraph.runs import RunFolderError, resume, train
 from rlgraph.runs.records import Records, read_metrics
 from rlgraph.runs.run_files import parse
 from rlgraph.runs.run_state import ReportState
-from rlgraph.workers import Callback, SingleThreadedWorker, record_data_set
+from rlgraph.workers import SingleThreadedWorker, record_data_set
 
 LAYERS = [{"type": "dense", "units": 4}]
 OFTEN = {"update_interval": 2, "batch_size": 4, "steps_before_update": 4}
@@ -171,20 +172,19 @@ def test_rewards_for_exploration_are_declared_where_they_are(one_backend, tmp_pa
     assert updates[0].keys() <= read_metrics(tmp_path)[0].keys()
 
 
-class Undeclared(Callback):
-    """Has the updates return one more number, which nobody declared, after some steps."""
+def undeclared(after):
+    """A callback that has the updates return one more number, which nobody declared, after some steps."""
 
-    def __init__(self, after):
-        self.after = after
-
-    def on_step(self, worker, step):
+    def on_step(worker, step):
         learner, whole = worker.agent.learner, worker.agent.learner._learned
-        if worker.timesteps_of_run == self.after:
+        if worker.timesteps_of_run == after:
             learner._learned = lambda results: whole({**results, "temper": 2.0 * learner.version})
+
+    return told(on_step=on_step)
 
 
 def test_what_no_algorithm_declares_gets_a_column(one_backend, tmp_path, undrawn, wandb):
-    train(document("dqn", one_backend), tmp_path, [Undeclared(13)])
+    train(document("dqn", one_backend), tmp_path, [undeclared(13)])
     first, second, last = csv_rows(tmp_path)
     assert "temper" not in first and (second["temper"], last["temper"]) == (15.0, 25.0)
     assert (
@@ -236,15 +236,6 @@ def test_a_run_with_an_older_header_resumes_without_loss(one_backend, tmp_path, 
     assert all({*OLD[:6], "kl", "entropy", "updates_per_second"} <= row.keys() for row in rows[2:])
     header = (tmp_path / "metrics.csv").read_text().splitlines()[0].split(",")
     assert header[: len(OLD)] == OLD and len(set(header)) == len(header)
-
-
-def killed_at(timesteps):
-    class Killed(Callback):
-        def on_report(self, worker, metrics):
-            if metrics["timesteps"] == timesteps:
-                raise RuntimeError("killed")
-
-    return Killed()
 
 
 @pytest.mark.parametrize("change", [lambda text: text.replace("1", "2", 1), lambda text: text[:-9]])

@@ -7,28 +7,17 @@ import signal
 
 import numpy as np
 import pytest
+from doubles import Episodes, kill, killed_at, killed_run, told
 
 from rlgraph.agents import Agent
 from rlgraph.core import CheckpointError, SpecError, registry
-from rlgraph.environments import Environment
 from rlgraph.runs import resume, run_differences, train
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import config_digest, read_config
-from rlgraph.spaces import FloatBox, IntBox
-from rlgraph.workers import Callback, Evaluation
+from rlgraph.spaces import FloatBox
+from rlgraph.workers import Evaluation
 
 pytestmark = pytest.mark.slow
-
-
-class Crash(Callback):
-    """Ends the process's part of the run after a report, as badly as one can inside of a process."""
-
-    def __init__(self, timesteps, error=RuntimeError):
-        self.timesteps, self.error = timesteps, error
-
-    def on_report(self, worker, metrics):
-        if metrics["timesteps"] == self.timesteps:
-            raise self.error("killed")
 
 
 def make_spec(backend, execution, **changes):
@@ -66,16 +55,9 @@ def actor(execution):
     return spec
 
 
-def crash(spec, folder, timesteps):
-    """A run that died after some report; as after kill -9 there is no last checkpoint."""
-    with pytest.raises(RuntimeError, match="killed"):
-        train(spec, folder, [Crash(timesteps)])
-    shutil.rmtree(folder / "checkpoints" / "last")
-
-
 def test_a_resumed_run_equals_the_one_that_was_never_left(spec, tmp_path, undrawn):
     train(spec, tmp_path / "one")
-    crash(spec, tmp_path / "other", 200)
+    killed_run(spec, tmp_path / "other", 200)
     summary = resume(tmp_path / "other")
     assert summary.departures == ()
     assert summary.training.timesteps == 260
@@ -104,10 +86,9 @@ def test_differences_are_found(spec, tmp_path, undrawn):
 
 def test_twice_and_before_the_first_checkpoint(actor, tmp_path, undrawn):
     train(actor, tmp_path / "one")
-    crash(actor, tmp_path / "other", 40)
-    with pytest.raises(RuntimeError, match="killed"):
-        resume(tmp_path / "other", callbacks=[Crash(140)])
-    shutil.rmtree(tmp_path / "other" / "checkpoints" / "last")
+    killed_run(actor, tmp_path / "other", 40)
+    other = tmp_path / "other"
+    kill(lambda callbacks: resume(other, callbacks=callbacks), other, killed_at(140))
     assert resume(tmp_path / "other").departures == ()
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
     history = json.loads((tmp_path / "other" / "config.json").read_text())["history"]
@@ -116,7 +97,7 @@ def test_twice_and_before_the_first_checkpoint(actor, tmp_path, undrawn):
 
 def test_a_damaged_checkpoint_is_passed_over(actor, tmp_path, undrawn):
     train(actor, tmp_path / "one")
-    crash(actor, tmp_path / "other", 200)
+    killed_run(actor, tmp_path / "other", 200)
     damaged = tmp_path / "other" / "checkpoints" / "step-000000180" / "host.safetensors"
     damaged.write_bytes(damaged.read_bytes()[:-7])
     with pytest.warns(UserWarning, match="step-000000180.*skipped"):
@@ -125,7 +106,7 @@ def test_a_damaged_checkpoint_is_passed_over(actor, tmp_path, undrawn):
 
 
 def test_all_checkpoints_are_damaged(actor, tmp_path, undrawn):
-    crash(actor, tmp_path, 200)
+    killed_run(actor, tmp_path, 200)
     for file in tmp_path.glob("checkpoints/step-*/manifest.json"):
         file.write_text("{}")
     with pytest.raises(CheckpointError, match="no checkpoint to resume from"):
@@ -139,7 +120,7 @@ def test_so_many_checkpoints_are_kept(actor, tmp_path, undrawn):
 
 
 def test_a_run_killed_before_it_removed_the_oldest_checkpoint(actor, tmp_path, undrawn):
-    crash(actor, tmp_path, 260)
+    killed_run(actor, tmp_path, 260)
     checkpoints = tmp_path / "checkpoints"
     shutil.copytree(checkpoints / "step-000000180", checkpoints / "step-000000120")
     resume(tmp_path)
@@ -150,35 +131,23 @@ def test_a_run_killed_before_it_removed_the_oldest_checkpoint(actor, tmp_path, u
 # Environments that can tell their state.
 
 
-class Counting(Environment):
+class Counting(Episodes):
     """Random states; episodes of 37 steps, so that checkpoints fall into their middle."""
 
     def __init__(self):
-        super().__init__(FloatBox(shape=(2,)), IntBox(2))
-        self.rng, self.steps = np.random.default_rng(), 0
+        super().__init__(FloatBox(shape=(2,)), length=37)
 
-    def _state(self):
-        return self.rng.normal(size=2).astype(np.float32)
-
-    def reset(self, seed=None):
-        if seed is not None:
-            self.rng = np.random.default_rng(seed)
-        self.steps = 0
-        self.state = self._state()
-        return self.state
-
-    def step(self, action):
-        self.steps += 1
-        self.state = self._state()
-        return self.state, 1.0, self.steps == 37, False, {}
+    def state(self):
+        self.now = self.rng.normal(size=2).astype(np.float32)
+        return self.now
 
     def get_state(self):
-        return {"rng": self.rng.bit_generator.state, "steps": self.steps, "state": self.state}
+        return {"rng": self.rng.bit_generator.state, "steps": self.steps, "state": self.now}
 
     def set_state(self, state):
         self.rng.bit_generator.state = state["rng"]
-        self.steps, self.state = state["steps"], state["state"]
-        return self.state
+        self.steps, self.now = state["steps"], state["state"]
+        return self.now
 
 
 class Mute(Counting):
@@ -199,7 +168,7 @@ def test_environments_with_a_state_go_on_exactly(
 ):
     spec = {**actor, "environment": environment, "worker": {"num_envs": 2, "frameskip": frameskip}}
     result = train(spec, tmp_path / "one").training
-    crash(spec, tmp_path / "other", 200)
+    killed_run(spec, tmp_path / "other", 200)
     resume(tmp_path / "other")
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
     # 130 steps of each. Cut at 30, 60, 90 and 120, no episode of 37 steps ends, and four do of 19.
@@ -211,7 +180,7 @@ def test_states_of_environments_are_used_once(actor, tmp_path, undrawn, register
     """Nothing else is written between the resume and the end: the last checkpoint has no states of before."""
     spec = {**actor, "environment": "counting", "checkpoints": {"interval": 140}}
     train(spec, tmp_path / "one")
-    crash(spec, tmp_path / "other", 200)
+    killed_run(spec, tmp_path / "other", 200)
     resume(tmp_path / "other")
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
@@ -220,7 +189,7 @@ def test_states_of_environments_are_used_once(actor, tmp_path, undrawn, register
 
 
 def test_after_ctrl_c_it_goes_on_and_says_that_it_is_another_run(actor, tmp_path, undrawn):
-    interrupted = train(actor, tmp_path, [Crash(200, KeyboardInterrupt)])
+    interrupted = train(actor, tmp_path, [killed_at(200, KeyboardInterrupt)])
     assert interrupted.training.interrupted
     assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "interrupted"
     summary = resume(tmp_path)
@@ -233,15 +202,11 @@ def test_after_ctrl_c_it_goes_on_and_says_that_it_is_another_run(actor, tmp_path
     assert json.loads((tmp_path / "result.json").read_text())["departures"] == [reason]
 
 
-class Kill(Callback):
-    """Sends this process a signal at a step."""
-
-    def __init__(self, step, number):
-        self.step, self.number = step, number
-
-    def on_step(self, worker, step):
-        if worker.timesteps_of_run == self.step:
-            os.kill(os.getpid(), self.number)
+def signal_at(step, number):
+    """A callback that sends this process a signal at a step."""
+    return told(
+        on_step=lambda worker, _: os.kill(os.getpid(), number) if worker.timesteps_of_run == step else None
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -251,7 +216,7 @@ def test_signals_leave_a_checkpoint_in_train_and_resume(actor, tmp_path, undrawn
         (130, lambda *c: train(actor, tmp_path, *c)),
         (190, lambda c: resume(tmp_path, callbacks=c)),
     ):
-        summary = begin([Kill(steps, number)])
+        summary = begin([signal_at(steps, number)])
         assert summary.training.interrupted and summary.training.timesteps == steps
         assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "interrupted"
         assert (tmp_path / "checkpoints" / "last" / "manifest.json").exists()
@@ -263,7 +228,7 @@ def test_signals_that_somebody_handles_are_theirs(actor, tmp_path, undrawn):
     received = []
     before = signal.signal(signal.SIGTERM, lambda *_: received.append(1))
     try:
-        assert not train(actor, tmp_path, [Kill(130, signal.SIGTERM)]).training.interrupted
+        assert not train(actor, tmp_path, [signal_at(130, signal.SIGTERM)]).training.interrupted
     finally:
         signal.signal(signal.SIGTERM, before)
     assert received == [1]
@@ -287,7 +252,7 @@ def test_more_steps(actor, tmp_path, undrawn):
 
 def test_a_best_policy_that_the_resumed_run_will_not_meet_again(actor, tmp_path, undrawn):
     """Of an evaluation after the checkpoint; with other schedules there may be none like it."""
-    crash(actor, tmp_path, 220)
+    killed_run(actor, tmp_path, 220)
     checkpoints = RunCheckpoints(tmp_path / "checkpoints", 2, memory=True)
     agent = Agent.load(tmp_path / "checkpoints" / "step-000000180")
     digest = config_digest(read_config(tmp_path))
@@ -304,14 +269,14 @@ def test_a_best_policy_that_the_resumed_run_will_not_meet_again(actor, tmp_path,
 
 def test_without_memory(actor, tmp_path, undrawn):
     spec = {**actor, "checkpoints": {"interval": 60, "memory": False}}
-    crash(spec, tmp_path, 200)
+    killed_run(spec, tmp_path, 200)
     assert not list(tmp_path.glob("checkpoints/step-*/host.safetensors"))
     summary = resume(tmp_path)
     assert summary.departures == ("step 180: the checkpoint has no memory",)
 
 
 def test_other_versions(actor, tmp_path, undrawn, monkeypatch):
-    crash(actor, tmp_path, 200)
+    killed_run(actor, tmp_path, 200)
     versions = json.loads((tmp_path / "config.json").read_text())["versions"]
     monkeypatch.setattr("rlgraph.runs.resuming.installed_versions", lambda: {**versions, "numpy": "1.0"})
     assert resume(tmp_path).departures == ("step 180: other versions of numpy",)
@@ -320,20 +285,14 @@ def test_other_versions(actor, tmp_path, undrawn, monkeypatch):
 def test_what_was_chosen_is_chosen_again(actor, tmp_path, undrawn):
     """Whatever a backend measured in the first part, it does not measure again."""
 
-    class Choosing(Crash):
-        def on_start(self, worker, timesteps):
-            worker.agent.executor.backend.choices["probe"] = "the slower one"
+    def choose(worker, timesteps):
+        worker.agent.executor.backend.choices["probe"] = "the slower one"
 
-    class Looking(Callback):
-        def on_start(self, worker, timesteps):
-            self.choices = worker.agent.executor.choices
-
-    with pytest.raises(RuntimeError, match="killed"):
-        train(actor, tmp_path, [Choosing(200)])
-    shutil.rmtree(tmp_path / "checkpoints" / "last")
-    looking = Looking()
+    found = []
+    kill(lambda end: train(actor, tmp_path, [told(on_start=choose), *end]), tmp_path, killed_at(200))
+    looking = told(on_start=lambda worker, timesteps: found.append(worker.agent.executor.choices["probe"]))
     resume(tmp_path, callbacks=[looking])
-    assert looking.choices["probe"] == "the slower one"
+    assert found == ["the slower one"]
 
 
 # Mistakes.

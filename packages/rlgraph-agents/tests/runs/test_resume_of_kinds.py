@@ -1,13 +1,12 @@
 """Resumed runs of other kinds: noise, actions of several parts, pictures, preprocessors that remember; and Ctrl-C."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
+from doubles import killed_run
 
 from rlgraph.runs import resume, run_differences, train
-from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.slow
 
@@ -43,13 +42,10 @@ KINDS = {
 
 
 def document(backend, execution, environment="CartPole-v1", **options):
-    layer = {"type": "dense", "units": 8, "activation": "tanh"}
+    before = [{"type": "convert_type", "to_dtype": "float"}] if environment == GRID else []
     agent = {
         "type": "dqn",
-        "network_spec": [
-            *([{"type": "convert_type", "to_dtype": "float"}] if environment == GRID else []),
-            layer,
-        ],
+        "network_spec": [*before, {"type": "dense", "units": 8, "activation": "tanh"}],
         "execution_spec": execution(backend),
         "update_spec": {"update_interval": 4, "batch_size": 8, "sync_interval": 30},
         "memory_spec": {"capacity": 70},
@@ -68,26 +64,13 @@ def document(backend, execution, environment="CartPole-v1", **options):
     }
 
 
-class End(Callback):
-    """Ends the run after a report."""
-
-    def __init__(self, timesteps):
-        self.timesteps = timesteps
-
-    def on_report(self, worker, metrics):
-        if metrics["timesteps"] == self.timesteps:
-            raise RuntimeError("killed")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_resumed_run_equals_the_one_that_was_never_left(kind, one_backend, execution, tmp_path, undrawn):
     if kind == "pictures":
         pytest.importorskip("ale_py", reason="Atari games need the extra 'atari'")
     spec = document(one_backend, execution, **KINDS[kind])
     train(spec, tmp_path / "one")
-    with pytest.raises(RuntimeError, match="killed"):
-        train(spec, tmp_path / "other", [End(100)])
-    shutil.rmtree(tmp_path / "other" / "checkpoints" / "last")  # as after kill -9
+    killed_run(spec, tmp_path / "other", 100)
     assert resume(tmp_path / "other").departures == ()
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
@@ -117,11 +100,8 @@ def test_ctrl_c_while_a_checkpoint_is_written(
     summary = train(spec, tmp_path)
     assert pressed and summary.training.interrupted
     assert summary.training.timesteps == 120
-    assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == [
-        "best",
-        "last",
-        "step-000000060",
-    ]
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == ["best", "last", "step-000000060"]
     assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "interrupted"
     again = resume(tmp_path)
     assert again.training.timesteps == 160 and not again.training.interrupted

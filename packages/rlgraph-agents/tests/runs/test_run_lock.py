@@ -6,35 +6,27 @@ import sys
 from contextlib import ExitStack
 
 import pytest
+from doubles import told
 
 from rlgraph.runs import RunFolderError, StorageError, resume, run_folder, train
 from rlgraph.runs import run_lock as module
 from rlgraph.runs.run_lock import LOCK, run_lock
-from rlgraph.workers import Callback
 
 pytest.importorskip("fcntl")
 
 
-class During(Callback):
-    """Does something while the training goes on."""
-
-    def __init__(self, action):
-        self.action, self.errors = action, []
-
-    def on_report(self, worker, metrics):
-        with pytest.raises(RunFolderError) as caught:
-            self.action()
-        self.errors.append(str(caught.value))
-
-
 @pytest.mark.parametrize("second", ["train", "resume"])
 def test_a_second_process_is_told_which_one_trains(acting_run, tmp_path, undrawn, second):
-    folder = tmp_path / "run"
-    during = During(lambda: train(acting_run(), folder) if second == "train" else resume(folder))
-    train(acting_run(steps=10), folder, [during])
-    assert during.errors == [
-        f"{folder} is in use: the process {os.getpid()} trains there. Wait for its end, stop it, or give another folder"
-    ]
+    folder, errors = tmp_path / "run", []
+
+    def begin_another(worker, metrics):
+        with pytest.raises(RunFolderError) as caught:
+            train(acting_run(), folder) if second == "train" else resume(folder)
+        errors.append(str(caught.value))
+
+    train(acting_run(steps=10), folder, [told(on_report=begin_another)])
+    said = f"the process {os.getpid()} trains there. Wait for its end, stop it, or give another folder"
+    assert errors == [f"{folder} is in use: {said}"]
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from doubles import killed_at
 
 from rlgraph.agents import Agent
 from rlgraph.algorithms.dqn import DQN
@@ -13,15 +14,8 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, changed_layers
 from rlgraph.runs import RunFolderError, fork, resume, run_folder, train
 from rlgraph.runs.resuming import check_layers
-from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.usefixtures("undrawn")
-
-
-class Killed(Callback):
-    def on_step(self, worker, values):
-        if worker.agent.timesteps >= 42:
-            raise RuntimeError
 
 
 @pytest.fixture
@@ -32,7 +26,7 @@ def older(acting_run, tmp_path, monkeypatch):
         run = acting_run()
         document = {**run, "agent": {**run["agent"], "discount": 0.8}}
         with pytest.raises(RuntimeError):
-            train(document, tmp_path / "run", callbacks=[Killed()])
+            train(document, tmp_path / "run", callbacks=[killed_at(50)])
 
     def as_it_meant(options, meaning):
         assert meaning == 1 < MEANING and options["discount"] == 0.8

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from doubles import killed_at, told
 
 from rlgraph.agents import Agent
 from rlgraph.core import NumericalError, SpecError
@@ -14,7 +15,7 @@ from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 from rlgraph.runs import resume
 from rlgraph.runs.loading import load_agent
 from rlgraph.runs.training import FINAL_EVALUATION_SEED, train
-from rlgraph.workers import Callback, evaluate
+from rlgraph.workers import evaluate
 
 
 @pytest.fixture
@@ -156,29 +157,17 @@ def test_without_an_evaluation_the_last_policy_is_evaluated(actor, tmp_path, und
 
 
 def test_callbacks_are_told_too(actor, tmp_path, undrawn):
-    class Watching(Callback):
-        def __init__(self):
-            self.reports, self.ends = [], 0
-
-        def on_report(self, worker, metrics):
-            self.reports.append(metrics["timesteps"])
-
-        def on_end(self, worker):
-            self.ends += 1
-
-    callback = Watching()
+    events = []
+    callback = told(
+        on_report=lambda worker, metrics: events.append(metrics["timesteps"]),
+        on_end=lambda worker: events.append("end"),
+    )
     train(actor, tmp_path, [callback])
-    assert callback.reports == [20, 40, 60]
-    assert callback.ends == 1
+    assert events == [20, 40, 60, "end"]
 
 
 def test_ctrl_c(spec, tmp_path, undrawn):
-    class CtrlC(Callback):
-        def on_report(self, worker, metrics):
-            if metrics["timesteps"] == 40:
-                raise KeyboardInterrupt
-
-    summary = train(spec, tmp_path, [CtrlC()])
+    summary = train(spec, tmp_path, [killed_at(40, KeyboardInterrupt)])
     assert summary.training.interrupted
     assert summary.evaluation is None
     assert summary.training.timesteps == 40
@@ -216,21 +205,12 @@ def test_what_belongs_to_the_run_is_said_there(tmp_path, key):
 
 @pytest.mark.slow
 def test_processes_are_a_matter_of_the_document(spec_of, tmp_path, undrawn):
-    class Looking(Callback):
-        def on_start(self, worker, timesteps):
-            self.found = worker.processes, worker.step_timeout, worker.max_restarts
-
-    options = {
-        "num_envs": 2,
-        "vectorization": "processes",
-        "processes": 2,
-        "step_timeout": 9.0,
-        "max_restarts": 4,
-    }
-    looking, spec = Looking(), spec_of("numpy")
+    options, found, spec = {"processes": 2, "step_timeout": 9.0, "max_restarts": 4}, [], spec_of("numpy")
+    looking = told(on_start=lambda worker, _: found.extend(getattr(worker, name) for name in options))
     spec["agent"]["update_spec"] = {"do_updates": False}
-    train({**spec, "worker": options}, tmp_path, [looking])
-    assert looking.found == (2, 9.0, 4)
+    worker = {"num_envs": 2, "vectorization": "processes", **options}
+    train({**spec, "worker": worker}, tmp_path, [looking])
+    assert found == [*options.values()]
 
 
 def test_there_is_one_type_of_worker(spec_of, tmp_path):

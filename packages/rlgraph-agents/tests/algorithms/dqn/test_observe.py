@@ -2,16 +2,9 @@
 
 import numpy as np
 import pytest
+from doubles import memory
 
 from rlgraph.core import InputError
-
-
-def rows(agent):
-    """The memory's records, oldest first as long as it is not full."""
-    host = agent.executor.storage.host
-    size = int(agent.call_api_method("get_memory_size"))
-    prefix = "memory/rows/"
-    return {name.removeprefix(prefix): v[:size] for name, v in host.items() if name.startswith(prefix)}
 
 
 def test_one_step(make_agent):
@@ -20,7 +13,7 @@ def test_one_step(make_agent):
     agent.observe(
         np.array([7.0, 8.0, 9.0], np.float32), np.int64(0), np.float32(1.5), np.True_, np.zeros(3, np.float32)
     )
-    stored = rows(agent)
+    stored = memory(agent)
     np.testing.assert_array_equal(stored["states"], [[1, 2, 3], [7, 8, 9]])
     np.testing.assert_array_equal(stored["actions"], [2, 0])
     np.testing.assert_array_equal(stored["rewards"], np.array([-0.5, 1.5], np.float32))
@@ -34,7 +27,7 @@ def test_a_batch(make_agent, make_batch):
     first, second = make_batch(5, seed=1), make_batch(3, seed=2)
     agent.observe(**first, batched=True)
     agent.observe(**second, batched=True)
-    stored = rows(agent)
+    stored = memory(agent)
     assert sorted(stored) == sorted(first)
     for name, values in stored.items():
         np.testing.assert_array_equal(values, np.concatenate([first[name], second[name]]))
@@ -44,7 +37,7 @@ def test_a_batch(make_agent, make_batch):
 def test_a_batch_of_lists(make_agent, make_batch):
     agent, batch = make_agent("numpy"), make_batch(4)
     agent.observe(**{name: values.tolist() for name, values in batch.items()}, batched=True)
-    for name, values in rows(agent).items():
+    for name, values in memory(agent).items():
         np.testing.assert_array_equal(values, batch[name])
 
 
@@ -52,7 +45,7 @@ def test_the_oldest_are_overwritten(make_agent, make_batch):
     agent, batch = make_agent("numpy", memory_spec={"capacity": 4}), make_batch(6)
     for i in range(6):
         agent.observe(**{name: values[i] for name, values in batch.items()})
-    np.testing.assert_array_equal(rows(agent)["rewards"], batch["rewards"][[4, 5, 2, 3]])
+    np.testing.assert_array_equal(memory(agent)["rewards"], batch["rewards"][[4, 5, 2, 3]])
     assert agent.timesteps == 6
 
 
@@ -66,7 +59,7 @@ def test_what_waits_for_its_next_state_is_copied(make_agent, make_batch, close):
     for i in range(4):
         states[0], actions[0] = batch["states"][i], batch["actions"][i]
         agent.observe(states, actions, np.ones(1, np.float32), np.array([i == 3]), batched=True)
-    stored = rows(agent)
+    stored = memory(agent)
     np.testing.assert_array_equal(stored["states"], batch["states"])
     np.testing.assert_array_equal(stored["actions"], batch["actions"])
     np.testing.assert_array_equal(stored["next_states"][:3], batch["states"][1:])
@@ -83,7 +76,7 @@ def test_next_states_of_a_window_are_copied(make_agent, close):
         agent.observe(states, actions, np.ones(1), np.zeros(1, bool), reached, batched=True)
     reached[:] = 99.0
     agent.flush_buffers()
-    assert rows(agent)["next_states"].tolist() == [[2.0] * 3] * 2
+    assert memory(agent)["next_states"].tolist() == [[2.0] * 3] * 2
 
 
 @pytest.mark.parametrize("close", [False, True])
@@ -95,7 +88,7 @@ def test_a_step_that_waits_goes_first(make_agent, close):
     first, second, third = (np.full(3, i, np.float32) for i in range(3))
     agent.observe(first, 0, 1.0, False)
     agent.observe(second, 1, 2.0, False, third)
-    stored = rows(agent)
+    stored = memory(agent)
     assert stored["rewards"].tolist() == [1.0, 2.0]
     np.testing.assert_array_equal(stored["next_states"], [second, third])
 
@@ -105,7 +98,7 @@ def test_what_is_observed_is_copied(make_agent, make_batch):
     kept = batch["states"].copy()
     agent.observe(**batch, batched=True)
     batch["states"][...] = 99.0
-    np.testing.assert_array_equal(rows(agent)["states"], kept)
+    np.testing.assert_array_equal(memory(agent)["states"], kept)
 
 
 @pytest.mark.parametrize("field", ["states", "actions", "rewards", "terminals", "next_states"])
@@ -150,11 +143,11 @@ def test_a_single_state_that_does_not_fit(make_agent):
 def test_the_next_state_comes_with_the_next_step(make_agent):
     agent = make_agent("numpy")
     agent.observe(np.full(3, 1.0), 0, 0.5, False)
-    assert len(rows(agent)["states"]) == 0
+    assert len(memory(agent)["states"]) == 0
     assert agent.timesteps == 1
     agent.observe(np.full(3, 2.0), 1, 0.25, False)
     agent.observe(np.full(3, 3.0), 2, -1.0, True)
-    stored = rows(agent)
+    stored = memory(agent)
     assert stored["states"][:, 0].tolist() == [1, 2, 3]
     assert stored["next_states"][:, 0].tolist() == [2, 3, 3]
     assert stored["rewards"].tolist() == [0.5, 0.25, -1.0]
@@ -166,8 +159,8 @@ def test_environments_wait_apart(make_agent):
     agent = make_agent("numpy")
     for env_id, value in ((0, 1.0), (1, 5.0), ("env_0", 2.0), ("env_1", 6.0)):
         agent.observe(np.full(3, value), 0, value, env_id=env_id)
-    assert rows(agent)["states"][:, 0].tolist() == [1, 5]
-    assert rows(agent)["next_states"][:, 0].tolist() == [2, 6]
+    assert memory(agent)["states"][:, 0].tolist() == [1, 5]
+    assert memory(agent)["next_states"][:, 0].tolist() == [2, 6]
 
 
 @pytest.mark.parametrize("env_id", [None, [0, 1], ["left", "right"]])
@@ -176,7 +169,7 @@ def test_a_batch_is_one_step_of_each_environment(make_agent, env_id):
     for time in range(3):
         states = np.array([[time] * 3, [10 + time] * 3], np.float32)
         agent.observe(states, [0, 1], [time, -time], [False, time == 1], batched=True, env_id=env_id)
-    stored = rows(agent)
+    stored = memory(agent)
     pairs = set(zip(stored["states"][:, 0].tolist(), stored["next_states"][:, 0].tolist(), strict=True))
     assert pairs == {(0, 1), (10, 11), (11, 11), (1, 2)}
 
@@ -187,10 +180,10 @@ def test_a_batch_of_one_environment_is_consecutive(make_agent):
     states = np.arange(5, dtype=np.float32)[:, None].repeat(3, axis=1)
     terminals = np.array([False, True, False, False, False])
     agent.observe(states, np.arange(5) % 4, np.arange(5), terminals, batched=True, env_id="env_3")
-    assert rows(agent)["states"][:, 0].tolist() == [0, 1, 2, 3]
-    assert rows(agent)["next_states"][:, 0].tolist() == [1, 1, 3, 4]
+    assert memory(agent)["states"][:, 0].tolist() == [0, 1, 2, 3]
+    assert memory(agent)["next_states"][:, 0].tolist() == [1, 1, 3, 4]
     agent.observe(np.full(3, 5.0), 0, 5.0, env_id="env_3")
-    assert rows(agent)["next_states"][-1, 0] == 5
+    assert memory(agent)["next_states"][-1, 0] == 5
 
 
 def test_the_first_next_state_given_wins_over_waiting(make_agent):
@@ -198,7 +191,7 @@ def test_the_first_next_state_given_wins_over_waiting(make_agent):
     agent = make_agent("numpy")
     agent.observe(np.full(3, 1.0), 0, 0.0)
     agent.observe(np.full((1, 3), 2.0), [0], [1.0], [False], np.full((1, 3), 7.0), batched=True)
-    assert rows(agent)["next_states"][:, 0].tolist() == [2, 7]
+    assert memory(agent)["next_states"][:, 0].tolist() == [2, 7]
 
 
 def test_what_waits_can_be_thrown_away_or_cut(make_agent):
@@ -206,11 +199,11 @@ def test_what_waits_can_be_thrown_away_or_cut(make_agent):
     for env_id in (0, 1, 2):
         agent.observe(np.full(3, 1.0 + env_id), 0, 1.0, next_states=np.full(3, 9.0), env_id=env_id)
     agent.reset_env_buffers(1)
-    assert len(rows(agent)["states"]) == 0
+    assert len(memory(agent)["states"]) == 0
     agent.flush_buffers()
-    assert rows(agent)["states"][:, 0].tolist() == [1, 3]
-    assert rows(agent)["next_states"][:, 0].tolist() == [9, 9]
-    np.testing.assert_allclose(rows(agent)["discounts"], 0.99)
+    assert memory(agent)["states"][:, 0].tolist() == [1, 3]
+    assert memory(agent)["next_states"][:, 0].tolist() == [9, 9]
+    np.testing.assert_allclose(memory(agent)["discounts"], 0.99)
     assert agent.timesteps == 3
 
 
@@ -226,7 +219,7 @@ def test_n_steps_by_hand(make_agent):
             [time == 2],
             batched=True,
         )
-    stored = rows(agent)
+    stored = memory(agent)
     assert stored["rewards"].tolist() == [1 + 0.5 * 2, 2 + 0.5 * 4, 4]
     assert stored["discounts"].tolist() == [0.25, 0.25, 0.5]
     assert stored["next_states"][:, 0].tolist() == [2, 3, 3]
@@ -239,7 +232,7 @@ def test_close_looks_end_and_nothing_changes(make_agent, make_batch):
     agent.observe(**batch, batched=True)
     agent._observer._reader.unchecked = 0
     agent.observe(**batch, batched=True)
-    for values in rows(agent).values():
+    for values in memory(agent).values():
         np.testing.assert_array_equal(values[:7], values[7:])
     with pytest.raises(InputError, match=r"observe: argument states: expected float32\[B, 3\]"):
         agent.observe(**{**batch, "states": batch["states"][:, :2]}, batched=True)
@@ -249,9 +242,9 @@ def test_close_looks_end_and_nothing_changes(make_agent, make_batch):
         agent.observe(**{**batch, "actions": batch["actions"][:2]}, batched=True)
     with pytest.raises(InputError, match="observe: argument terminals"):
         agent.observe(**{**batch, "terminals": batch["rewards"]}, batched=True)
-    assert agent.timesteps == len(rows(agent)["states"]) == 14
+    assert agent.timesteps == len(memory(agent)["states"]) == 14
     agent.observe(**{**batch, "terminals": None}, batched=True)
-    assert not rows(agent)["terminals"][14:].any()
+    assert not memory(agent)["terminals"][14:].any()
 
 
 @pytest.mark.parametrize("batched", [False, True])
@@ -275,7 +268,7 @@ def test_what_waits_is_the_same_without_close_looks(make_agent, make_batch, batc
             for name in ("states", "next_states"):
                 if batched and name in given:
                     given[name][:] = -1.0  # the caller's own to use again
-    stored, expected = rows(plain), rows(close)
+    stored, expected = memory(plain), memory(close)
     assert stored.keys() == expected.keys()
     assert len(expected["rewards"]) >= 8
     for name, values in expected.items():
@@ -326,9 +319,9 @@ def test_wrong_calls(make_agent, make_batch, change, said):
     agent = make_agent("numpy")
     with pytest.raises(InputError, match=said):
         agent.observe(**{**make_batch(3), "batched": True, **change})
-    assert agent.timesteps == len(rows(agent)["states"]) == 0
+    assert agent.timesteps == len(memory(agent)["states"]) == 0
     agent.flush_buffers()
-    assert len(rows(agent)["states"]) == 0
+    assert len(memory(agent)["states"]) == 0
 
 
 # Steps made elsewhere.
@@ -340,7 +333,7 @@ def test_imported_steps_are_no_steps_of_its_own(make_agent, make_batch):
     for observations in (batch, steps, {**batch, "sequence_indices": [2]}):
         agent = make_agent("numpy")
         assert agent.import_observations(observations) == 6
-        for name, values in rows(agent).items():
+        for name, values in memory(agent).items():
             np.testing.assert_array_equal(values, batch[name])
         assert agent.timesteps == 0
 
@@ -350,7 +343,7 @@ def test_imported_episodes_need_no_next_states(make_agent, make_batch):
     del batch["next_states"]
     agent = make_agent("numpy")
     assert agent.import_observations(batch) == 6
-    np.testing.assert_array_equal(rows(agent)["next_states"][[0, 1, 3, 4]], batch["states"][[1, 2, 4, 5]])
+    np.testing.assert_array_equal(memory(agent)["next_states"][[0, 1, 3, 4]], batch["states"][[1, 2, 4, 5]])
 
 
 @pytest.mark.parametrize(
