@@ -18,8 +18,9 @@ class Counter(Component):
         self.table = self.get_variable("table", FloatBox(shape=(3,)), initializer=[1.0, 2.0, 3.0])
 
     @rlgraph_api
-    def add(self, x):
-        return self._add(x)
+    @graph_fn(returns=0)
+    def add(self, ops, x):
+        ops.assign_add(self.count, ops.sum(x))
 
     @rlgraph_api
     def add_and_get(self, x, flag, index):
@@ -29,10 +30,6 @@ class Counter(Component):
     @rlgraph_api
     def get(self):
         return self._count()
-
-    @graph_fn(returns=0)
-    def _add(self, ops, x):
-        ops.assign_add(self.count, ops.sum(x))
 
     @graph_fn(returns=3)
     def _get(self, ops, flag, index):

@@ -29,11 +29,8 @@ class Scale(Component):
         self.scale = self.get_variable("scale", float, initializer=2.0)
 
     @rlgraph_api
-    def weigh(self, x):
-        return self._weigh(x)
-
     @graph_fn
-    def _weigh(self, ops, x):
+    def weigh(self, ops, x):
         return x * self.scale
 
 
@@ -85,8 +82,9 @@ class Learner(Component):
         return self.scale.weigh(x)
 
     @rlgraph_api
-    def convolve(self, image):
-        return self._convolve(image)
+    @graph_fn
+    def convolve(self, ops, image):
+        return ops.conv2d(image, ops.ones((3, 3, 1, 2)))
 
     @rlgraph_api
     def odd(self, x):
@@ -109,10 +107,6 @@ class Learner(Component):
     @graph_fn
     def _sum(self, ops, derivatives):
         return sum(ops.sum(derivative) for derivative in derivatives)
-
-    @graph_fn
-    def _convolve(self, ops, image):
-        return ops.conv2d(image, ops.ones((3, 3, 1, 2)))
 
     @graph_fn(spaces=lambda self, y: y)
     def _native(self, ops, y): ...
@@ -244,11 +238,8 @@ def test_choices_are_repeated():
 
 class Returns(Component):
     @rlgraph_api
-    def call(self, x):
-        return self._returns(x)
-
     @graph_fn
-    def _returns(self, ops, x):
+    def call(self, ops, x):
         return ops.linear_recurrence(ops.matmul(x, ops.ones((3, 3))), 0.5, reverse=True, axis=1)
 
 

@@ -13,32 +13,23 @@ class Weight(Component):
         self.w = self.get_variable("w", float, initializer=3.0)
 
     @rlgraph_api(must_be_complete=False)
-    def weigh(self, x):
-        return self._weigh(x)
+    @graph_fn
+    def weigh(self, ops, x):
+        return x * self.w
 
     @rlgraph_api(must_be_complete=False)
-    def set(self, x):
-        return self._set(x)
+    @graph_fn(returns=0)
+    def set(self, ops, x):
+        ops.assign(self.w, x)
 
     @rlgraph_api(must_be_complete=False)
-    def is_above(self, x, limit):
-        return self._is_above(x, limit)
+    @graph_fn
+    def is_above(self, ops, x, limit):
+        return x > limit
 
     @rlgraph_api(must_be_complete=False)
     def derivative(self, loss):
         return self._derivative(gradients(loss, self.variables()))
-
-    @graph_fn
-    def _weigh(self, ops, x):
-        return x * self.w
-
-    @graph_fn
-    def _is_above(self, ops, x, limit):
-        return x > limit
-
-    @graph_fn(returns=0)
-    def _set(self, ops, x):
-        ops.assign(self.w, x)
 
     @graph_fn
     def _derivative(self, ops, derivatives):

@@ -41,8 +41,9 @@ class Model(Component):
         return self.learn(self._load(x))
 
     @rlgraph_api
-    def draw(self, x):
-        return self._draw(x)
+    @graph_fn
+    def draw(self, ops, x):
+        return x + ops.random_uniform(ops.shape(x))
 
     @rlgraph_api
     def learn_drawn(self, x):
@@ -59,10 +60,6 @@ class Model(Component):
     @graph_fn
     def _loss(self, ops, y):
         return ops.mean(ops.square(y - 1.0))
-
-    @graph_fn
-    def _draw(self, ops, x):
-        return x + ops.random_uniform(ops.shape(x))
 
     @graph_fn(host=True, spaces=ROWS)
     def _load(self, x):

@@ -119,11 +119,8 @@ class Holder(Component):
         self.last = self.get_variable("c", FloatBox(shape=(2,)), initializer=[1.0, -2.0])
 
     @rlgraph_api
-    def loss(self, x):
-        return self._loss(x)
-
     @graph_fn
-    def _loss(self, ops, x):
+    def loss(self, ops, x):
         squares = ops.mean(x) * self.first**2.0 + ops.stop_gradient(self.first) * self.first
         return squares + ops.sum(self.last * self.last * self.last)
 

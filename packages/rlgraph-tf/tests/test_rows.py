@@ -19,23 +19,17 @@ class Ring(Component):
         self.cursor = self.get_variable("cursor", IntBox())
 
     @rlgraph_api
-    def insert(self, states):
-        return self._insert(states)
-
-    @rlgraph_api
-    def get(self, indices):
-        return self._get(indices)
-
     @graph_fn
-    def _insert(self, ops, states):
+    def insert(self, ops, states):
         indices = ops.random_permutation(ops.shape(states)[0]) + self.cursor
         ops.scatter_update(self.states, indices, states)
         ops.scatter_add(self.numbers, indices, ops.ones_like(indices))
         ops.assign_add(self.cursor, ops.max(ops.ones((1,), "int64")))
         return indices
 
+    @rlgraph_api
     @graph_fn(returns=3)
-    def _get(self, ops, indices):
+    def get(self, ops, indices):
         return ops.take(self.states, indices), ops.take(self.numbers, indices), ops.read(self.cursor)
 
 

@@ -64,8 +64,9 @@ class Model(Component):
         return loop(n, lambda i, total: self._host_step(self._grow(x, total), i), self._loss(x))
 
     @rlgraph_api
+    @graph_fn(host=True, returns=0, spaces=())
     def note(self, x):
-        return self._note(x)
+        self.calls += len(x)
 
     @rlgraph_api
     def ordered(self, x):
@@ -77,8 +78,9 @@ class Model(Component):
         return before, between, self._count()
 
     @rlgraph_api
-    def draw(self, x):
-        return self._draw(x)
+    @graph_fn
+    def draw(self, ops, x):
+        return x + ops.random_normal(ops.shape(x))
 
     @graph_fn
     def _loss(self, ops, y):
@@ -96,10 +98,6 @@ class Model(Component):
     def _host_step(self, total, i):
         return np.round(total, 3) + i
 
-    @graph_fn(host=True, returns=0, spaces=())
-    def _note(self, x):
-        self.calls += len(x)
-
     @graph_fn
     def _count(self, ops):
         return ops.read(self.count)
@@ -107,10 +105,6 @@ class Model(Component):
     @graph_fn(returns=0)
     def _add(self, ops, x):
         ops.assign_add(self.count, ops.sum(x))
-
-    @graph_fn
-    def _draw(self, ops, x):
-        return x + ops.random_normal(ops.shape(x))
 
 
 SPACES = {"x": ROWS, "parts": Dict(a=ROWS, b=ROWS), "n": IntBox(1, 9)}

@@ -28,12 +28,15 @@ class Store(Component):
         return self._read()
 
     @rlgraph_api
-    def read_c(self):
-        return self._read_c()
+    @graph_fn
+    def read_c(self, ops):
+        return ops.read(self.c)
 
     @rlgraph_api
-    def write_c(self, x):
-        return self._write_c(x)
+    @graph_fn(returns=0)
+    def write_c(self, ops, x):
+        ops.assign(self.c, x)
+        ops.assign_add(self.b, 1.0)
 
     @rlgraph_api
     def write_and_read(self, x):
@@ -42,40 +45,17 @@ class Store(Component):
         return old, self._read()
 
     @rlgraph_api
-    def around(self, y):
-        return self._around(y)
-
-    @rlgraph_api
-    def operators(self):
-        return self._operators()
-
-    @rlgraph_api
-    def tick(self):
-        return self._tick()
-
-    @graph_fn
-    def _read(self, ops):
-        return {"a": ops.read(self.a), "b": ops.read(self.b), "c": ops.read(self.c)}
-
-    @graph_fn
-    def _read_c(self, ops):
-        return ops.read(self.c)
-
-    @graph_fn(returns=0)
-    def _write_c(self, ops, x):
-        ops.assign(self.c, x)
-        ops.assign_add(self.b, 1.0)
-
     @graph_fn(returns=3)
-    def _around(self, ops, y):
+    def around(self, ops, y):
         before = ops.read(self.a)
         part = before[0]
         ops.assign(self.a, y)
         ops.assign_add(self.a, self.a + 1.0)
         return before, part, self.a * 1.0
 
+    @rlgraph_api
     @graph_fn(returns=2)
-    def _operators(self, ops):
+    def operators(self, ops):
         numbers = (
             *(self.b + 1.0, 1.0 + self.b, self.b - 1.0, 1.0 - self.b, self.b * 2.0, 2.0 * self.b),
             *(self.b / 2.0, 2.0 / self.b, self.b // 2.0, 7.0 // self.b, self.b % 3.0, 7.0 % self.b),
@@ -88,11 +68,16 @@ class Store(Component):
         bools = (*bools, self.flag ^ ops.ones_like(self.flag))
         return ops.stack(numbers), ops.concat([ops.stack(tests), *bools])
 
+    @rlgraph_api
     @graph_fn(returns=2)
-    def _tick(self, ops):
+    def tick(self, ops):
         ops.assign_add(self.count, 1)
         ops.assign(self.flag, True)
         return ops.read(self.count), ops.read(self.flag)
+
+    @graph_fn
+    def _read(self, ops):
+        return {"a": ops.read(self.a), "b": ops.read(self.b), "c": ops.read(self.c)}
 
 
 SPACES = {"x": FloatBox(shape=(16,)), "y": FloatBox(shape=(2, 2))}
@@ -151,27 +136,18 @@ class Single(Component):
         self.c = self.get_variable("c", FloatBox(shape=(16,)), initializer=6.0)
 
     @rlgraph_api
-    def write(self, x):
-        return self._write(x)
-
-    @rlgraph_api
-    def read(self):
-        return self._read()
-
-    @rlgraph_api
-    def pass_on(self, x):
-        return self._pass_on(x)
-
     @graph_fn(returns=0)
-    def _write(self, ops, x):
+    def write(self, ops, x):
         ops.assign(self.c, x)
 
+    @rlgraph_api
     @graph_fn
-    def _read(self, ops):
+    def read(self, ops):
         return ops.read(self.c)
 
+    @rlgraph_api
     @graph_fn
-    def _pass_on(self, ops, x):
+    def pass_on(self, ops, x):
         return ops.reshape(x, (16,))
 
 

@@ -24,11 +24,8 @@ class Noise(Component):
     """Draws of every kind that an update may make."""
 
     @rlgraph_api
-    def shake(self, states):
-        return self._shake(states)
-
     @graph_fn
-    def _shake(self, ops, states):
+    def shake(self, ops, states):
         noise = ops.random_normal(ops.shape(states), 0.0, 0.01) + ops.random_uniform((), -0.1, 0.1)
         kept = ops.random_bernoulli(ops.full_like(states, 0.9))
         chosen = ops.astype(ops.random_categorical(states), "float") + 0.01
@@ -39,11 +36,8 @@ class Noise(Component):
         return ops.where(kept, states + noise, states * whole) + 0.01 * ops.expand_dims(chosen, 1) * drawn
 
     @rlgraph_api
-    def order(self, states):
-        return self._order(states)
-
     @graph_fn
-    def _order(self, ops, states):
+    def order(self, ops, states):
         return ops.random_permutation(ops.shape(states)[0])
 
 
@@ -55,11 +49,8 @@ class Counter(Component):
         self.mean = self.get_variable("mean", FloatBox(shape=(3,)), initializer=0.0, trainable=False)
 
     @rlgraph_api
-    def count(self, s):
-        return self._count(s)
-
     @graph_fn(returns=2)
-    def _count(self, ops, s):
+    def count(self, ops, s):
         before = ops.read(self.seen)
         ops.assign_add(self.seen, 1)
         ops.assign(self.mean, 0.9 * self.mean + 0.1 * ops.mean(s, axis=0))
@@ -441,11 +432,8 @@ class Crossing(Component):
 
 class Descent(Component):
     @rlgraph_api
-    def step(self, variables, derivatives):
-        return self._step(variables, derivatives)
-
     @graph_fn(returns=0)
-    def _step(self, ops, variables, derivatives):
+    def step(self, ops, variables, derivatives):
         for variable, derivative in zip(variables, derivatives, strict=True):
             ops.assign(variable, variable - 0.1 * derivative)
 

@@ -21,16 +21,13 @@ class Weight(Component):
         self.w = self.get_variable("w", float, initializer=1.0)
 
     @rlgraph_api(must_be_complete=False)
-    def loss(self, x):
-        return self._loss(x)
+    @graph_fn
+    def loss(self, ops, x):
+        return x * self.w
 
     @rlgraph_api(must_be_complete=False)
     def step(self, loss):
         return self._step(self.variables(), gradients(loss, self.variables()))
-
-    @graph_fn
-    def _loss(self, ops, x):
-        return x * self.w
 
     @graph_fn(returns=0)
     def _step(self, ops, variables, derivatives):

@@ -51,12 +51,14 @@ class Model(Component):
         return self._norm(self.policy.variables())
 
     @rlgraph_api
-    def returns(self, sequence):
-        return self._returns(sequence)
+    @graph_fn
+    def returns(self, ops, sequence):
+        return ops.mean(ops.cumulative_sum(sequence, axis=1), axis=(0, 1))
 
     @rlgraph_api
-    def decide(self, s):
-        return self._decide(s)
+    @graph_fn
+    def decide(self, ops, s):
+        return ops.cond(ops.mean(s) > 0.0, lambda: s, lambda: -s)
 
     @rlgraph_api
     def update(self, s):
@@ -65,12 +67,14 @@ class Model(Component):
         return loss
 
     @rlgraph_api
-    def shake(self, s):
-        return self._shake(s)
+    @graph_fn
+    def shake(self, ops, s):
+        return s + ops.random_normal(ops.shape(s))
 
     @rlgraph_api
-    def shift(self, s):
-        return self._shift(s)
+    @graph_fn
+    def shift(self, ops, s):
+        return ops.random_integers(ops.shape(s), 0, ops.astype(ops.max(s), "int64"))
 
     @rlgraph_api
     def rounded(self, s):
@@ -89,24 +93,8 @@ class Model(Component):
         return ops.sqrt(sum(ops.sum(ops.square(variable)) for variable in variables))
 
     @graph_fn
-    def _returns(self, ops, sequence):
-        return ops.mean(ops.cumulative_sum(sequence, axis=1), axis=(0, 1))
-
-    @graph_fn
-    def _decide(self, ops, s):
-        return ops.cond(ops.mean(s) > 0.0, lambda: s, lambda: -s)
-
-    @graph_fn
     def _loss(self, ops, q):
         return ops.mean(ops.square(q))
-
-    @graph_fn
-    def _shake(self, ops, s):
-        return s + ops.random_normal(ops.shape(s))
-
-    @graph_fn
-    def _shift(self, ops, s):
-        return ops.random_integers(ops.shape(s), 0, ops.astype(ops.max(s), "int64"))
 
     @graph_fn(host=True, spaces=FloatBox(shape=(3,), add_batch_rank=True))
     def _host(self, s):

@@ -139,11 +139,8 @@ class Weights(Component):
         self.unused = self.get_variable("unused", FloatBox(shape=(2,)), initializer=1.0)
 
     @rlgraph_api
-    def loss(self, x, i):
-        return self._loss(x, i)
-
     @graph_fn
-    def _loss(self, ops, x, i):
+    def loss(self, ops, x, i):
         h = ops.matmul(x, self.w) + self.b
         log_p = ops.log_softmax(h, axis=1)
         picked = ops.squeeze(ops.take_along_axis(log_p, ops.expand_dims(i, 1), axis=1), axis=1)
@@ -404,16 +401,13 @@ class Squares(Component):
         self.weight = self.get_variable("weight", float, initializer=3.0)
 
     @rlgraph_api
-    def plain(self, x):
-        return self._plain(x)
+    @graph_fn
+    def plain(self, ops, x):
+        return x * x * self.weight
 
     @rlgraph_api
     def own(self, x):
         return self._own(x)
-
-    @graph_fn
-    def _plain(self, ops, x):
-        return x * x * self.weight
 
     @graph_fn
     def _own(self, ops, x):

@@ -150,11 +150,8 @@ class Switch(Component):
     seen: tuple
 
     @rlgraph_api
-    def call(self, inputs):
-        return self._call(inputs)
-
     @graph_fn
-    def _call(self, ops, inputs):
+    def call(self, ops, inputs):
         if not hasattr(ops, "_recorder"):
             self.seen = modes()
             if self.fails:

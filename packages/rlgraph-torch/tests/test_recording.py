@@ -40,8 +40,9 @@ class Learner(Component):
         return loss
 
     @rlgraph_api
-    def noise(self, x):
-        return self._noise(x)
+    @graph_fn
+    def noise(self, ops, x):
+        return x + ops.random_normal(ops.shape(x))
 
     @graph_fn
     def _flat(self, ops, x):
@@ -50,10 +51,6 @@ class Learner(Component):
     @graph_fn
     def _loss(self, ops, predictions, y):
         return ops.mean(ops.square(predictions - y))
-
-    @graph_fn
-    def _noise(self, ops, x):
-        return x + ops.random_normal(ops.shape(x))
 
 
 class Operations(TorchDispatchMode):

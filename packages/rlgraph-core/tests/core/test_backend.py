@@ -123,11 +123,8 @@ def test_finding_backends(backend):
 def test_only_methods_that_exist_are_compiled(backend):
     class Double(Component):
         @rlgraph_api
-        def double(self, x):
-            return self._double(x)
-
         @graph_fn
-        def _double(self, ops, x):
+        def double(self, ops, x):
             return x + x
 
     def make(wanted):
@@ -223,16 +220,13 @@ class Learner(Component):
         self.w = self.get_variable("w", FloatBox(shape=(2,)), initializer=1.0)
 
     @rlgraph_api
-    def predict(self, x):
-        return self._predict(x)
+    @graph_fn
+    def predict(self, ops, x):
+        return x * self.w
 
     @rlgraph_api
     def learn(self, x):
         return self._apply(gradients(self._total(self._predict(x)), self.variables()))
-
-    @graph_fn
-    def _predict(self, ops, x):
-        return x * self.w
 
     @graph_fn
     def _total(self, ops, x):
@@ -298,11 +292,8 @@ class Stateful(Component):
         self.rows = self.get_variable("rows", FloatBox(shape=(4,)), host=True, initializer=2.0)
 
     @rlgraph_api
-    def run(self):
-        return self._run()
-
     @graph_fn
-    def _run(self, ops):
+    def run(self, ops):
         return self.weights * 1.0
 
 

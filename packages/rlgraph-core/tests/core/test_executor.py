@@ -31,11 +31,8 @@ class Echo(Component):
     """Hands out what arrives in a graph function."""
 
     @rlgraph_api
-    def run(self, x):
-        return self._run(x)
-
     @graph_fn
-    def _run(self, ops, x):
+    def run(self, ops, x):
         return ops.reshape(x, ops.shape(x))
 
 
@@ -47,16 +44,19 @@ class Counter(Component):
         self.seen = self.get_variable("seen", IntBox(), host=True)
 
     @rlgraph_api
-    def add(self, x):
-        return self._add(x)
+    @graph_fn(returns=0)
+    def add(self, ops, x):
+        ops.assign_add(self.count, x)
 
     @rlgraph_api
-    def get(self):
-        return self._get()
+    @graph_fn
+    def get(self, ops):
+        return ops.read(self.count)
 
     @rlgraph_api
-    def view(self):
-        return self._view()
+    @graph_fn
+    def view(self, ops):
+        return ops.reshape(self.count, (1, 2))
 
     @rlgraph_api
     def before_and_after(self, x):
@@ -65,32 +65,14 @@ class Counter(Component):
         return before, self._view()
 
     @rlgraph_api
-    def look(self):
-        return self._look()
-
-    @rlgraph_api
-    def draw(self):
-        return self._draw()
-
-    @graph_fn(returns=0)
-    def _add(self, ops, x):
-        ops.assign_add(self.count, x)
-
-    @graph_fn
-    def _get(self, ops):
-        return ops.read(self.count)
-
-    @graph_fn
-    def _view(self, ops):
-        return ops.reshape(self.count, (1, 2))
-
     @graph_fn(host=True, spaces=IntBox())
-    def _look(self):
+    def look(self):
         self.seen += 1
         return self.seen
 
+    @rlgraph_api
     @graph_fn(host=True, spaces=FloatBox())
-    def _draw(self):
+    def draw(self):
         return np.array(self.rng.random(), np.float32)
 
 
@@ -153,11 +135,8 @@ def test_inputs_are_converted(value, backend):
 def test_texts_reach_host_functions(value, backend):
     class Lengths(Component):
         @rlgraph_api
-        def run(self, x):
-            return self._lengths(x)
-
         @graph_fn(host=True, spaces=IntBox(add_batch_rank=True))
-        def _lengths(self, x):
+        def run(self, x):
             assert all(type(text) is str for text in x)
             return np.array([len(text) for text in x])
 
@@ -583,11 +562,8 @@ def test_importing_core_imports_no_framework_and_writes_nothing(tmp_path):
 
 class Pairs(Component):
     @rlgraph_api
-    def run(self, x, y):
-        return self._sum(x, y)
-
     @graph_fn
-    def _sum(self, ops, x, y):
+    def run(self, ops, x, y):
         return ops.sum(x) + ops.sum(y["a"])
 
 

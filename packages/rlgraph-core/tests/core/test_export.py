@@ -60,15 +60,13 @@ class Model(Component):
         return loss
 
     @rlgraph_api
-    def draw(self, x):
-        return self._draw(x)
+    @graph_fn
+    def draw(self, ops, x):
+        return x + ops.random_normal(ops.shape(x))
 
     @rlgraph_api
-    def draw_up_to(self, x):
-        return self._draw_up_to(x)
-
     @graph_fn
-    def _draw_up_to(self, ops, x):
+    def draw_up_to(self, ops, x):
         return x + ops.astype(
             ops.random_integers(ops.shape(x), 0, ops.astype(ops.max(x), "int64")), "float32"
         )
@@ -80,10 +78,6 @@ class Model(Component):
     @graph_fn
     def _mean(self, ops, x):
         return ops.mean(x)
-
-    @graph_fn
-    def _draw(self, ops, x):
-        return x + ops.random_normal(ops.shape(x))
 
     @graph_fn(host=True, spaces=Dict(left=VECTORS, right=VECTORS))
     def _load(self, x):
@@ -204,11 +198,8 @@ def test_draws_and_gradients_are_refused_by_name(executor, tmp_path):
 def test_nothing_to_export(tmp_path):
     class Host(Component):
         @rlgraph_api
-        def round(self, x):
-            return self._round(x)
-
         @graph_fn(host=True, spaces=lambda self, x: x)
-        def _round(self, x):
+        def round(self, x):
             return np.round(x)
 
     executor = GraphExecutor(Host(scope="host"), {"x": VECTORS}, backend="numpy")

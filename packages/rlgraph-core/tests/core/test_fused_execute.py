@@ -47,8 +47,10 @@ class Net(Component):
         return self._scaled(x, factor)
 
     @rlgraph_api
-    def tick(self):
-        return self._tick()
+    @graph_fn
+    def tick(self, ops):
+        ops.assign_add(self.count, 1)
+        return ops.read(self.count)
 
     @rlgraph_api
     def parts(self, pair):
@@ -65,11 +67,6 @@ class Net(Component):
     @graph_fn
     def _scaled(self, ops, x, factor):
         return x * factor
-
-    @graph_fn
-    def _tick(self, ops):
-        ops.assign_add(self.count, 1)
-        return ops.read(self.count)
 
     @graph_fn(host=True, spaces=lambda self, x: x)
     def _host(self, x):
@@ -187,19 +184,13 @@ def test_defaults_methods_containers_and_host_functions(executor):
 def test_an_argument_with_two_spaces_is_two_inputs(backend):
     class Two(Component):
         @rlgraph_api
-        def whole(self, n):
-            return self._next(n)
-
-        @rlgraph_api
-        def real(self, n):
-            return self._more(n)
-
         @graph_fn
-        def _next(self, ops, n):
+        def whole(self, ops, n):
             return n + 1
 
+        @rlgraph_api
         @graph_fn
-        def _more(self, ops, n):
+        def real(self, ops, n):
             return n + 1.5
 
     executor = GraphExecutor(Two(), {"whole.n": IntBox(), "real.n": FloatBox()}, backend=backend)
@@ -223,11 +214,8 @@ def test_names_of_arguments_that_end_in_a_number(backend):
 def test_sizes_are_shared_within_each_call_and_not_between_calls(backend):
     class Sums(Component):
         @rlgraph_api
-        def call(self, x, y):
-            return self._sum(x, y)
-
         @graph_fn
-        def _sum(self, ops, x, y):
+        def call(self, ops, x, y):
             return ops.sum(x) + ops.sum(y)
 
     batch = FloatBox(add_batch_rank=True)

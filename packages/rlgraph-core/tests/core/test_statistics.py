@@ -13,8 +13,9 @@ class Counted(Component):
     """Methods of which one can say what becomes of them."""
 
     @rlgraph_api
-    def double(self, x):
-        return self._double(x)
+    @graph_fn
+    def double(self, ops, x):
+        return x * 2.0
 
     @rlgraph_api
     def repeated(self, x):
@@ -30,10 +31,6 @@ class Counted(Component):
             return self._host(self._double(v))
 
         return loop(3, body, self._host(self._double(x)))
-
-    @graph_fn
-    def _double(self, ops, x):
-        return x * 2.0
 
     @graph_fn
     def _square(self, ops, x):

@@ -20,19 +20,13 @@ VECTOR = FloatBox(shape=(3,), add_batch_rank=True)
 
 class Adder(Component):
     @rlgraph_api
-    def add(self, inputs):
-        return self._add(inputs)
-
-    @rlgraph_api
-    def both(self, first, second):
-        return self._both(first, second)
-
     @graph_fn
-    def _add(self, ops, inputs):
+    def add(self, ops, inputs):
         return inputs + 1.0
 
+    @rlgraph_api
     @graph_fn(returns=2)
-    def _both(self, ops, first, second):
+    def both(self, ops, first, second):
         return first + second, first * second
 
 

@@ -15,11 +15,8 @@ class Noisy(Component):
     """Every kind of draw, used by number."""
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn(returns=2)
-    def _call(self, ops, x):
+    def call(self, ops, x):
         n = ops.shape(x)[0]
         order = ops.random_permutation(n)
         logits = ops.take(x, order) + ops.random_normal(ops.shape(x)) + ops.random_uniform((n, 1))

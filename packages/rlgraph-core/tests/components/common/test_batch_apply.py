@@ -13,16 +13,13 @@ class Doubled(Component):
     """Knows no time: it takes and gives a batch, of parts if it is given parts."""
 
     @rlgraph_api
-    def call(self, inputs):
-        return self._call(inputs)
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def call(self, ops, inputs):
+        return 2.0 * inputs
 
     @rlgraph_api(returns=2)
     def both(self, inputs):
         return self._call(inputs), self._sum(inputs)
-
-    @graph_fn(flatten_ops=True, split_ops=True)
-    def _call(self, ops, inputs):
-        return 2.0 * inputs
 
     @graph_fn
     def _sum(self, ops, inputs):

@@ -81,11 +81,8 @@ class Rate(Component):
         super().__init__(scope="rate")
 
     @rlgraph_api
-    def call(self, progress):
-        return self._call(progress)
-
     @graph_fn
-    def _call(self, ops, progress):
+    def call(self, ops, progress):
         return progress * 0.0 + self.schedule.tensor(ops, progress)
 
 

@@ -134,11 +134,8 @@ class Counted(Component):
         self.get_variable("batches", int, initializer=8, trainable=False)
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return x
 
 

@@ -246,11 +246,8 @@ class WithEnds(LossFunction):
     item_arguments = ("rewards", "terminals")
 
     @rlgraph_api
-    def loss_per_item(self, rewards, terminals):
-        return self._kept(rewards, terminals)
-
     @graph_fn
-    def _kept(self, ops, rewards, terminals):
+    def loss_per_item(self, ops, rewards, terminals):
         return ops.where(terminals, 0.0, rewards)
 
 

@@ -122,11 +122,8 @@ class Exponential(Component):
     """``p(x) = rate * exp(-rate * x)``."""
 
     @rlgraph_api
-    def log_prob(self, parameters, values):
-        return self._log_prob(parameters, values)
-
     @graph_fn
-    def _log_prob(self, ops, parameters, values):
+    def log_prob(self, ops, parameters, values):
         return ops.log(parameters) - parameters * values
 
 

@@ -33,11 +33,8 @@ class Rows(Component):
     """Takes a batch without time only."""
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return ops.matmul(x, ops.ones((2, 1)))
 
 

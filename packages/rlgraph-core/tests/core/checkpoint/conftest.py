@@ -19,11 +19,8 @@ class Layer(Component):
         self.used = self.get_variable("used", BoolBox(shape=(2,)), trainable=False)
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return ops.matmul(x + ops.random_normal(ops.shape(x)), ops.read(self.weights))
 
 
@@ -36,11 +33,8 @@ class Rows(Component):
         self.full = self.get_variable("full", BoolBox(shape=(4,)), host=True)
 
     @rlgraph_api
-    def draw(self):
-        return self._draw()
-
     @graph_fn(host=True, spaces=FloatBox())
-    def _draw(self):
+    def draw(self):
         return np.array(self.rng.random(), np.float32)
 
 

@@ -156,11 +156,8 @@ def test_a_scope_that_is_none(make, tmp_path):
 
     class Nothing(Component):
         @rlgraph_api
-        def call(self, x):
-            return self._call(x)
-
         @graph_fn
-        def _call(self, ops, x):
+        def call(self, ops, x):
             return x + 1.0
 
     bare = GraphExecutor(Nothing(scope="bare"), {"x": float}, backend="numpy")

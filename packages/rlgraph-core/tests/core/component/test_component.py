@@ -1,4 +1,5 @@
 import copy
+import inspect
 import re
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ from rlgraph.core import (
     AssemblyError,
     BoundApiMethod,
     Component,
+    GraphExecutor,
     SpecError,
     assemble,
     build,
@@ -75,6 +77,42 @@ def test_members_are_inherited_and_overridden():
     assert isinstance(bound, BoundApiMethod)
     assert bound.name == "call"
     assert Part._f.key == f"{__name__}:Part._f"
+
+
+class Scaled(Component):
+    @rlgraph_api(must_be_complete=False)
+    @graph_fn
+    def scale(self, ops, x, factor=None):
+        """Doc of scale."""
+        return x * (factor or 2.0)
+
+
+def test_an_api_method_of_a_graph_function():
+    class Negated(Scaled):
+        @graph_fn
+        def _scale(self, ops, x, factor=None):
+            return x * -2.0
+
+    class Host(Component):
+        def __init__(self):
+            super().__init__(scope="host")
+
+            @rlgraph_api(component=self)
+            @graph_fn(host=True, spaces=FloatBox())
+            def scale(self, x):
+                return x * 3.0
+
+    for root, expected in ((Scaled(), 4.0), (Negated(), -4.0), (Host(), 6.0)):
+        assert list(root.api_methods()) == ["scale"] and list(root.graph_functions()) == ["_scale"]
+        assert GraphExecutor(root, {"x": float}, backend="numpy").execute("scale", 2.0) == expected
+    method = Scaled.api_methods()["scale"]
+    assert str(inspect.signature(method)) == "(self, x, factor=None)"
+    assert method.__doc__ == Scaled._scale.__doc__ == "Doc of scale."
+    assert not Scaled.scale.must_be_complete
+    with pytest.raises(
+        AssemblyError, match="graph function .*scale would replace the attribute 1 under .*_scale"
+    ):
+        type("Taken", (Component,), {"_scale": 1, "scale": rlgraph_api(graph_fn(Scaled._scale.function))})
 
 
 def test_only_components_with_hooks_wait_for_spaces():

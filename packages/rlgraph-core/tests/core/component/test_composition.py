@@ -25,16 +25,13 @@ class Weight(Component):
         return self._call(x, bias)
 
     @rlgraph_api
-    def write(self, value):
-        return self._write(value)
+    @graph_fn(returns=0)
+    def write(self, ops, value):
+        ops.assign(self.w, value)
 
     @graph_fn
     def _call(self, ops, x, bias):
         return x * self.w + bias
-
-    @graph_fn(returns=0)
-    def _write(self, ops, value):
-        ops.assign(self.w, value)
 
 
 class User(Component):

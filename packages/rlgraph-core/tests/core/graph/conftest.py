@@ -19,113 +19,77 @@ class Cell(Component):
     # Pure.
 
     @api
-    def add(self, x, y):
-        return self._add(x, y)
+    @graph_fn
+    def add(self, ops, x, y):
+        return x + y
 
     @api
-    def multiply(self, x, y):
-        return self._multiply(x, y)
+    @graph_fn
+    def multiply(self, ops, x, y):
+        return x * y
 
     @api
-    def to_float(self, x):
-        return self._to_float(x)
+    @graph_fn
+    def to_float(self, ops, x):
+        return ops.astype(x, "float")
 
     @api
-    def above(self, x, limit):
-        return self._above(x, limit)
+    @graph_fn
+    def above(self, ops, x, limit):
+        return x > limit
 
     @api
-    def total(self, x):
-        return self._total(x)
+    @graph_fn
+    def total(self, ops, x):
+        return ops.sum(x)
 
     @api
-    def reshape(self, x, shape):
-        return self._reshape(x, shape)
+    @graph_fn
+    def reshape(self, ops, x, shape):
+        return ops.reshape(x, shape)
 
     # Variables.
 
     @api
-    def weigh(self, x):
-        return self._weigh(x)
+    @graph_fn
+    def weigh(self, ops, x):
+        return x * self.w
 
     @api
-    def see_w(self):
-        return self._see_w()
+    @graph_fn
+    def see_w(self, ops):
+        return ops.read(self.w)
 
     @api
-    def view_w(self):
-        return self._view_w()
+    @graph_fn
+    def view_w(self, ops):
+        return ops.reshape(self.w, (1,))
 
     @api
-    def set_w(self, x):
-        return self._set_w(x)
+    @graph_fn(returns=0)
+    def set_w(self, ops, x):
+        ops.assign(self.w, x)
 
     @api
     def descend(self, derivatives, rate):
         return self._descend(self.variables(), derivatives, rate)
 
     @api
-    def first(self, derivatives):
-        return self._first(derivatives)
+    @graph_fn
+    def first(self, ops, derivatives):
+        return ops.sum(derivatives[0])
 
     # Host.
 
     @api
+    @graph_fn(host=True, spaces=FloatBox())
     def host_add(self, x, y):
-        return self._host_add(x, y)
-
-    @graph_fn
-    def _add(self, ops, x, y):
-        return x + y
-
-    @graph_fn
-    def _multiply(self, ops, x, y):
-        return x * y
-
-    @graph_fn
-    def _to_float(self, ops, x):
-        return ops.astype(x, "float")
-
-    @graph_fn
-    def _above(self, ops, x, limit):
-        return x > limit
-
-    @graph_fn
-    def _total(self, ops, x):
-        return ops.sum(x)
-
-    @graph_fn
-    def _reshape(self, ops, x, shape):
-        return ops.reshape(x, shape)
-
-    @graph_fn
-    def _weigh(self, ops, x):
-        return x * self.w
-
-    @graph_fn
-    def _see_w(self, ops):
-        return ops.read(self.w)
-
-    @graph_fn
-    def _view_w(self, ops):
-        return ops.reshape(self.w, (1,))
-
-    @graph_fn(returns=0)
-    def _set_w(self, ops, x):
-        ops.assign(self.w, x)
+        return np.asarray(x + y)
 
     @graph_fn(returns=0)
     def _descend(self, ops, variables, derivatives, rate):
         for variable, derivative in zip(variables, derivatives, strict=True):
             ops.assign(variable, variable - rate * derivative)
-
-    @graph_fn
-    def _first(self, ops, derivatives):
-        return ops.sum(derivatives[0])
-
-    @graph_fn(host=True, spaces=FloatBox())
-    def _host_add(self, x, y):
-        return np.asarray(x + y)
 
 
 class Counter(Component):
@@ -136,27 +100,18 @@ class Counter(Component):
         self.calls = self.get_variable("calls", IntBox(), initializer=0, host=True)
 
     @api
-    def see_count(self):
-        return self._see_count()
-
-    @api
-    def tick(self):
-        return self._tick()
-
-    @api
-    def host_number(self):
-        return self._host_number()
-
     @graph_fn
-    def _see_count(self, ops):
+    def see_count(self, ops):
         return ops.read(self.count)
 
+    @api
     @graph_fn(returns=0)
-    def _tick(self, ops):
+    def tick(self, ops):
         ops.assign_add(self.count, 1)
 
+    @api
     @graph_fn(host=True, spaces=IntBox())
-    def _host_number(self):
+    def host_number(self):
         """1, 2, 3 ...: always the same array."""
         self.calls += 1
         return self.calls

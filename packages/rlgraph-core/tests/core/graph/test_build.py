@@ -28,11 +28,8 @@ class Layer(Component):
         self.weights = self.get_variable("weights", FloatBox(shape=(input_spaces["x"].shape[0], 2)))
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return ops.matmul(x, self.weights)
 
 
@@ -117,11 +114,8 @@ def test_a_space_of_one_method_only():
 def test_batch_and_time_ranks_are_symbols():
     class Fold(Component):
         @rlgraph_api
-        def run(self, x):
-            return self._fold(x)
-
         @graph_fn
-        def _fold(self, ops, x):
+        def run(self, ops, x):
             return ops.reshape(x, (-1, 2)) * 2.0
 
     space = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
@@ -210,19 +204,13 @@ def test_components_without_variables_wait_for_nothing():
 
     class Env(Component):
         @rlgraph_api
-        def current(self):
-            return self._current()
-
-        @rlgraph_api
-        def step(self, action):
-            return self._step(action)
-
         @graph_fn(host=True, spaces=STATES)
-        def _current(self):
+        def current(self):
             return np.zeros((1, 3))
 
+        @rlgraph_api
         @graph_fn(host=True, spaces=FloatBox(add_batch_rank=True))
-        def _step(self, action):
+        def step(self, action):
             return action
 
     env, layer = Env(scope="env"), Layer(scope="layer")
@@ -239,29 +227,20 @@ def test_must_be_complete():
             self.takes = input_spaces.get("value")
 
         @rlgraph_api
-        def peek(self, x):
-            return self._peek(x)
-
         @graph_fn
-        def _peek(self, ops, x):
+        def peek(self, ops, x):
             return x + self.total
 
     class Lenient(Memory):
         @rlgraph_api(must_be_complete=False)
-        def put(self, value):
-            return self._put(value)
-
         @graph_fn(returns=0)
-        def _put(self, ops, value):
+        def put(self, ops, value):
             ops.assign(self.total, ops.mean(value, axis=0))
 
     class Strict(Memory):
         @rlgraph_api
-        def put(self, value):
-            return self._put(value)
-
         @graph_fn(returns=0)
-        def _put(self, ops, value):
+        def put(self, ops, value):
             ops.assign(self.total, ops.mean(value, axis=0))
 
     lenient, strict = Lenient(scope="memory"), Strict(scope="memory")
@@ -419,11 +398,8 @@ def test_wrong_graph_functions(returns, function, message):
 def test_a_function_that_returns_its_variable():
     class Bad(Layer):
         @rlgraph_api
-        def run(self, x):
-            return self._weights(x)
-
         @graph_fn
-        def _weights(self, ops, x):
+        def run(self, ops, x):
             return self.weights
 
     with pytest.raises(
@@ -468,11 +444,8 @@ def test_a_function_that_returns_a_view_of_what_it_writes(name):
 def test_variables_and_gradients_stay_inside(returned, shown):
     class Total(Layer):
         @rlgraph_api
-        def total(self, x):
-            return self._total(x)
-
         @graph_fn
-        def _total(self, ops, x):
+        def total(self, ops, x):
             return ops.mean(ops.matmul(x, self.weights))
 
     layer = Total(scope="layer")

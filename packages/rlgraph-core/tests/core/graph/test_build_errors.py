@@ -27,11 +27,8 @@ class Layer(Component):
         self.weights = self.get_variable("weights", FloatBox(shape=(3, 2)))
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return ops.matmul(x, self.weights)
 
 

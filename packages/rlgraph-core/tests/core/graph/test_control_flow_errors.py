@@ -550,16 +550,13 @@ class Late(Component):
         self.space = input_spaces["again.x"]
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
+    @graph_fn
+    def call(self, ops, x):
+        return x + 1.0
 
     @rlgraph_api
     def again(self, x):
         return self._call(x)
-
-    @graph_fn
-    def _call(self, ops, x):
-        return x + 1.0
 
 
 def test_a_body_that_waits_for_itself(executor):

@@ -23,17 +23,14 @@ class Regression(Component):
         self.bias = self.get_variable("bias", float, initializer=0.2)
 
     @rlgraph_api(must_be_complete=False)
-    def loss(self, x, y):
-        return self._loss(x, y)
+    @graph_fn
+    def loss(self, ops, x, y):
+        predicted = ops.sum(x * self.weights, axis=-1) + self.bias
+        return ops.mean(ops.square(predicted - y))
 
     @rlgraph_api(must_be_complete=False)
     def step(self, loss, rate):
         return self._step(self.variables(), gradients(loss, self.variables()), rate)
-
-    @graph_fn
-    def _loss(self, ops, x, y):
-        predicted = ops.sum(x * self.weights, axis=-1) + self.bias
-        return ops.mean(ops.square(predicted - y))
 
     @graph_fn(returns=0)
     def _step(self, ops, variables, derivatives, rate):
@@ -45,11 +42,8 @@ class Batches(Component):
     """Minibatch `i` of four rows each."""
 
     @rlgraph_api
-    def get(self, i, x, y):
-        return self._get(i, x, y)
-
     @graph_fn(returns=2)
-    def _get(self, ops, i, x, y):
+    def get(self, ops, i, x, y):
         x, y = ops.reshape(x, (-1, 4, COLUMNS)), ops.reshape(y, (-1, 4))
         return ops.take(x, i, axis=0), ops.take(y, i, axis=0)
 
@@ -292,24 +286,18 @@ def test_a_recurrent_network(executor, trainer):
             self.b = self.get_variable("b", square, initializer=lambda *_: start.T)
 
         @rlgraph_api(must_be_complete=False)
-        def cell(self, h, t, xs):
-            return self._cell(h, t, xs)
+        @graph_fn
+        def cell(self, ops, h, t, xs):
+            return ops.tanh(ops.linear(h, self.a) + ops.linear(ops.take(xs, t, axis=0), self.b))
 
         @rlgraph_api(must_be_complete=False)
-        def loss(self, h):
-            return self._loss(h)
+        @graph_fn
+        def loss(self, ops, h):
+            return ops.sum(ops.square(h))
 
         @rlgraph_api(must_be_complete=False)
         def derivatives(self, loss):
             return self._flat(gradients(loss, self.variables()))
-
-        @graph_fn
-        def _cell(self, ops, h, t, xs):
-            return ops.tanh(ops.linear(h, self.a) + ops.linear(ops.take(xs, t, axis=0), self.b))
-
-        @graph_fn
-        def _loss(self, ops, h):
-            return ops.sum(ops.square(h))
 
         @graph_fn
         def _flat(self, ops, derivatives):
@@ -345,11 +333,8 @@ def test_what_is_written_and_not_read_in_a_loop_on_the_way(executor, cell, count
             self.mean = self.get_variable("mean", float, initializer=0.5, trainable=False)
 
         @rlgraph_api(must_be_complete=False)
-        def scale(self, x):
-            return self._scale(x)
-
         @graph_fn
-        def _scale(self, ops, x):
+        def scale(self, ops, x):
             before = ops.read(self.mean)
             ops.assign(self.mean, before + x)
             return x * before
@@ -484,16 +469,13 @@ class Records(Component):
     """A container out of a graph function that is called once, and out of one that is called for each leaf."""
 
     @rlgraph_api(must_be_complete=False)
-    def whole(self, x, y):
-        return self._whole(x, y)
+    @graph_fn
+    def whole(self, ops, x, y):
+        return {"x": 2.0 * x, "y": {"z": 2.0 * y}}
 
     @rlgraph_api(must_be_complete=False)
     def split(self, x, y):
         return self._split({"x": x, "y": {"z": y}})
-
-    @graph_fn
-    def _whole(self, ops, x, y):
-        return {"x": 2.0 * x, "y": {"z": 2.0 * y}}
 
     @graph_fn(flatten_ops=True, split_ops=True)
     def _split(self, ops, leaf):

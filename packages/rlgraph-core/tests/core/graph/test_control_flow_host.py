@@ -75,11 +75,8 @@ def test_an_environment_in_a_loop(executor, backend, cell):
             self.position = self.get_variable("position", FloatBox(shape=(2,)), host=True)
 
         @rlgraph_api(must_be_complete=False)
-        def step(self, action):
-            return self._step(action)
-
         @graph_fn(host=True, spaces=Dict(state=FloatBox(shape=(2,)), reward=NUMBER))
-        def _step(self, action):
+        def step(self, action):
             self.position += action
             return {"state": self.position, "reward": self.position.sum()}
 

@@ -27,85 +27,58 @@ class Machine(Component):
         self.buffer = self.get_variable("buffer", VECTOR, host=True)
 
     @rlgraph_api(must_be_complete=False)
-    def mix(self, x, y):
-        return self._mix(x, y)
+    @graph_fn
+    def mix(self, ops, x, y):
+        return x * 0.5 - y * 0.25 + 0.125
 
     @rlgraph_api(must_be_complete=False)
-    def times(self, x, y):
-        return self._times(x, y)
+    @graph_fn
+    def times(self, ops, x, y):
+        return x * y * 0.5
 
     @rlgraph_api(must_be_complete=False)
-    def plus(self, x, y):
-        return self._plus(x, y)
+    @graph_fn
+    def plus(self, ops, x, y):
+        return x + y
 
     @rlgraph_api(must_be_complete=False)
     def derivative(self, loss):
         return self._first(gradients(loss, self.variables()))
 
     @rlgraph_api(must_be_complete=False)
-    def view(self):
-        return self._view()
+    @graph_fn
+    def view(self, ops):
+        return self.w[:1]
 
     @rlgraph_api(must_be_complete=False)
-    def write(self, x):
-        return self._write(x)
+    @graph_fn(returns=0)
+    def write(self, ops, x):
+        ops.assign(self.w, x)
 
     @rlgraph_api(must_be_complete=False)
+    @graph_fn(host=True, spaces=VECTOR)
     def host(self, x):
-        return self._host(x)
+        self.buffer += x
+        return self.buffer
 
     @rlgraph_api(must_be_complete=False)
-    def number(self, i):
-        return self._number(i)
+    @graph_fn
+    def number(self, ops, i):
+        return ops.reshape(ops.astype(i, "float"), (1,))
 
     @rlgraph_api(must_be_complete=False)
-    def positive(self, x):
-        return self._positive(x)
+    @graph_fn
+    def positive(self, ops, x):
+        return ops.sum(x) > 0.0
 
     @rlgraph_api(must_be_complete=False)
-    def last_sum(self, x):
-        return self._last_sum(x)
-
     @graph_fn
-    def _mix(self, ops, x, y):
-        return x * 0.5 - y * 0.25 + 0.125
-
-    @graph_fn
-    def _times(self, ops, x, y):
-        return x * y * 0.5
-
-    @graph_fn
-    def _plus(self, ops, x, y):
-        return x + y
+    def last_sum(self, ops, x):
+        return ops.sum(x, axis=0)
 
     @graph_fn
     def _first(self, ops, derivatives):
         return derivatives[0]
-
-    @graph_fn
-    def _view(self, ops):
-        return self.w[:1]
-
-    @graph_fn(returns=0)
-    def _write(self, ops, x):
-        ops.assign(self.w, x)
-
-    @graph_fn(host=True, spaces=VECTOR)
-    def _host(self, x):
-        self.buffer += x
-        return self.buffer
-
-    @graph_fn
-    def _number(self, ops, i):
-        return ops.reshape(ops.astype(i, "float"), (1,))
-
-    @graph_fn
-    def _positive(self, ops, x):
-        return ops.sum(x) > 0.0
-
-    @graph_fn
-    def _last_sum(self, ops, x):
-        return ops.sum(x, axis=0)
 
 
 class Python:

@@ -77,11 +77,8 @@ def test_variables_of_components_that_are_called_only_inside(executor, backend):
             self.sum = self.get_variable("sum", FloatBox(shape=input_spaces["x"].shape))
 
         @rlgraph_api
-        def call(self, x):
-            return self._call(x)
-
         @graph_fn
-        def _call(self, ops, x):
+        def call(self, ops, x):
             ops.assign_add(self.sum, x)
             return self.sum + 0.0
 

@@ -533,8 +533,10 @@ def test_host_functions_may_reuse_their_buffer(backend):
             self.buffer = self.get_variable("buffer", FloatBox(shape=(1,)), host=True)
 
         @rlgraph_api
+        @graph_fn(host=True, spaces=FloatBox(shape=(1,)))
         def next(self):
-            return self._next()
+            self.buffer += 1.0
+            return self.buffer
 
         @rlgraph_api
         def thrice(self):
@@ -543,11 +545,6 @@ def test_host_functions_may_reuse_their_buffer(backend):
         @rlgraph_api
         def reshaped(self):
             return self._reshape(self._next())
-
-        @graph_fn(host=True, spaces=FloatBox(shape=(1,)))
-        def _next(self):
-            self.buffer += 1.0
-            return self.buffer
 
         @graph_fn
         def _stack(self, ops, a, b, c):

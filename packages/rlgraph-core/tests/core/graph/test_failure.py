@@ -99,11 +99,8 @@ class Knot(Component):
 
 class Stepper(Component):
     @rlgraph_api
-    def step(self, inputs, variables):
-        return self._step(inputs, variables)
-
     @graph_fn
-    def _step(self, ops, inputs, variables):
+    def step(self, ops, inputs, variables):
         return inputs
 
 

@@ -32,11 +32,8 @@ class Line(Component):
         self.bias = self.get_variable("bias", float, initializer=-0.25)
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return ops.sum(x * self.weights, axis=-1) + self.bias
 
 
@@ -44,21 +41,15 @@ class Clipper(Component):
     """Limits the norm of all derivatives together, in NumPy."""
 
     @rlgraph_api
-    def clip(self, grads):
-        return self._clip(grads)
-
-    @rlgraph_api
-    def note(self, norm):
-        return self._note(norm)
-
     @graph_fn(host=True, spaces=lambda self, grads: grads)
-    def _clip(self, grads):
+    def clip(self, grads):
         assert type(grads) is np.ndarray and grads.ndim == 1
         norm = np.sqrt(np.sum(np.square(grads)))
         return grads * np.minimum(1.0, LIMIT / norm)
 
+    @rlgraph_api
     @graph_fn(host=True, spaces=FloatBox())
-    def _note(self, norm):
+    def note(self, norm):
         return np.minimum(1.0, LIMIT / norm)
 
 

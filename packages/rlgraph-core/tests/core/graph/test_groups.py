@@ -50,40 +50,28 @@ class Line(Component):
         self.weights = self.get_variable("weights", space, initializer=0.5)
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
+    @graph_fn
+    def call(self, ops, x):
+        return ops.sum(x * self.weights, axis=-1)
 
     @rlgraph_api
-    def total(self, y):
-        return self._total(y)
+    @graph_fn(returns=2)
+    def total(self, ops, y):
+        return ops.sum(y), ops.sum(ops.ones_like(y))
 
     @rlgraph_api
-    def square(self, y):
-        return self._square(y)
+    @graph_fn
+    def square(self, ops, y):
+        return ops.square(y)
 
     @rlgraph_api
-    def is_large(self, y):
-        return self._is_large(y)
+    @graph_fn
+    def is_large(self, ops, y):
+        return y > 1.0
 
     @rlgraph_api
     def write(self, x):
         self._write(x)
-
-    @graph_fn
-    def _call(self, ops, x):
-        return ops.sum(x * self.weights, axis=-1)
-
-    @graph_fn(returns=2)
-    def _total(self, ops, y):
-        return ops.sum(y), ops.sum(ops.ones_like(y))
-
-    @graph_fn
-    def _square(self, ops, y):
-        return ops.square(y)
-
-    @graph_fn
-    def _is_large(self, ops, y):
-        return y > 1.0
 
     @graph_fn(returns=0)
     def _write(self, ops, x):

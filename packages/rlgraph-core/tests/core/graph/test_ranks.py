@@ -118,11 +118,8 @@ def test_a_set_has_the_arguments_of_its_call_and_variables_know_all():
 def test_a_second_method_keeps_its_space_in_every_set():
     class Two(Layer):
         @rlgraph_api
-        def other(self, x, z):
-            return self._add(x, z)
-
         @graph_fn
-        def _add(self, ops, x, z):
+        def other(self, ops, x, z):
             return x + z
 
     layer = Two()
@@ -248,11 +245,8 @@ def test_flat_and_whole_containers_come_with_their_space():
 def test_the_order_of_axes_of_a_host_function_is_known_to_what_it_goes_to():
     class Source(Component):
         @rlgraph_api
-        def get(self):
-            return self._get()
-
         @graph_fn(host=True, spaces=TIME_MAJOR)
-        def _get(self):
+        def get(self):
             return X
 
     layer, source = Layer(), Source(scope="source")

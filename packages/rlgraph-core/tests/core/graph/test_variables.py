@@ -110,11 +110,8 @@ class Net(Component):
         self.count = self.get_variable("count", IntBox())
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return ops.matmul(x, self.weights) + self.biases
 
 
@@ -123,11 +120,8 @@ class Slotted(Component):
         self.moments = self.get_slots("moments", input_spaces["variables"])
 
     @rlgraph_api
-    def use(self, variables):
-        return self._use(variables)
-
     @graph_fn(returns=0)
-    def _use(self, ops, variables):
+    def use(self, ops, variables):
         for v, moment in zip(variables, self.moments, strict=True):
             ops.assign(moment, v)
 

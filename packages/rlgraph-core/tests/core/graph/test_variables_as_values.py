@@ -25,11 +25,8 @@ class Layer(Component):
         self.biases = self.get_variable("biases", FloatBox(shape=(2,)))
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         return ops.matmul(x, self.weights) + self.biases
 
 
@@ -193,11 +190,8 @@ def test_the_cycle_through_what_a_loop_carries():
             self.w = self.get_variable("w", FloatBox(shape=input_spaces["x"].shape))
 
         @rlgraph_api
-        def call(self, x):
-            return self._scaled(x)
-
         @graph_fn
-        def _scaled(self, ops, x):
+        def call(self, ops, x):
             return x * self.w
 
     class Repeated(Component):

@@ -30,16 +30,13 @@ class Flow(Component):
         self.w = self.get_variable("w", FloatBox(), initializer=2.0)
 
     @rlgraph_api
-    def call(self, x):
-        return self._compute(x)
+    @graph_fn
+    def call(self, ops, x):
+        return self.compute(self, ops, x)
 
     @rlgraph_api
     def derive(self, x):
         return self._first(gradients(self._sum(x), self.variables()))
-
-    @graph_fn
-    def _compute(self, ops, x):
-        return self.compute(self, ops, x)
 
     @graph_fn
     def _sum(self, ops, x):
@@ -59,11 +56,8 @@ class OnlyCall(Component):
         self.w = self.get_variable("w", FloatBox(), initializer=2.0)
 
     @rlgraph_api
-    def call(self, x):
-        return self._compute(x)
-
     @graph_fn
-    def _compute(self, ops, x):
+    def call(self, ops, x):
         return self.compute(self, ops, x)
 
 
@@ -404,11 +398,8 @@ class Writes(Component):
         self.total = self.get_variable("total", FloatBox(shape=(2,)))
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn
-    def _call(self, ops, x):
+    def call(self, ops, x):
         def inside(*_):
             return self.use(ops, self.total) or x
 

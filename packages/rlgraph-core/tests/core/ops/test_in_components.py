@@ -12,12 +12,14 @@ class Chooser(Component):
     """Splits, ranks and filters rows."""
 
     @rlgraph_api
-    def halves(self, rows):
-        return self._halves(rows)
+    @graph_fn(returns=2)
+    def halves(self, ops, rows):
+        return ops.split(rows, (1, 3), axis=-1)
 
     @rlgraph_api
-    def best(self, rows):
-        return self._best(rows)
+    @graph_fn(returns=2)
+    def best(self, ops, rows):
+        return ops.top_k(rows, 2)
 
     @rlgraph_api
     def kept(self, rows, mask):
@@ -28,16 +30,9 @@ class Chooser(Component):
         return self._mean(self._filter(rows, mask))
 
     @rlgraph_api
-    def returns(self, rows):
-        return self._returns(rows)
-
-    @graph_fn(returns=2)
-    def _halves(self, ops, rows):
-        return ops.split(rows, (1, 3), axis=-1)
-
-    @graph_fn(returns=2)
-    def _best(self, ops, rows):
-        return ops.top_k(rows, 2)
+    @graph_fn
+    def returns(self, ops, rows):
+        return ops.linear_recurrence(rows, 0.5, reverse=True) @ ops.eye(4)
 
     @graph_fn
     def _filter(self, ops, rows, mask):
@@ -46,10 +41,6 @@ class Chooser(Component):
     @graph_fn
     def _mean(self, ops, rows):
         return ops.mean(rows, axis=0)
-
-    @graph_fn
-    def _returns(self, ops, rows):
-        return ops.linear_recurrence(rows, 0.5, reverse=True) @ ops.eye(4)
 
 
 ROWS = np.float32([[3, 1, 2, 3], [0, 0, 5, 4], [9, 8, 7, 6]])

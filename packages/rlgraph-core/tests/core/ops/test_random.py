@@ -24,11 +24,8 @@ class Draws(Component):
         super().__init__(scope=scope)
 
     @rlgraph_api
-    def draw(self, x):
-        return self._draw(x)
-
     @graph_fn
-    def _draw(self, ops, x):
+    def draw(self, ops, x):
         return self.draw_(ops, x)
 
 
@@ -154,8 +151,9 @@ def test_float64_execution(backend):
 
 class Noise(Component):
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
+    @graph_fn
+    def call(self, ops, x):
+        return x + ops.random_normal(ops.shape(x))
 
     @rlgraph_api
     def twice(self, x):
@@ -165,10 +163,6 @@ class Noise(Component):
     def unused(self, x):
         self._call(x)
         return self._same(x)
-
-    @graph_fn
-    def _call(self, ops, x):
-        return x + ops.random_normal(ops.shape(x))
 
     @graph_fn
     def _same(self, ops, x):
@@ -338,11 +332,8 @@ def test_effects():
 def test_only_components_that_draw_have_streams():
     class Quiet(Component):
         @rlgraph_api
-        def call(self, x):
-            return self._call(x)
-
         @graph_fn
-        def _call(self, ops, x):
+        def call(self, ops, x):
             return x + 1.0
 
     assert GraphExecutor(Quiet(), SPACES, backend="numpy").storage.streams == {}

@@ -28,34 +28,25 @@ class Table(Component):
         self.zlast = self.get_variable("zlast", FloatBox(), initializer=8.0, trainable=self.is_trained)
 
     @rlgraph_api
-    def update(self, indices, values):
-        return self._update(indices, values)
+    @graph_fn(returns=0)
+    def update(self, ops, indices, values):
+        ops.scatter_update(self.table, indices, values)
 
     @rlgraph_api
-    def add(self, indices, values):
-        return self._add(indices, values)
+    @graph_fn(returns=0)
+    def add(self, ops, indices, values):
+        ops.scatter_add(self.table, indices, values)
 
     @rlgraph_api
-    def take(self, indices):
-        return self._take(indices)
+    @graph_fn
+    def take(self, ops, indices):
+        return ops.take(self.table, indices)
 
     @rlgraph_api
     def write_and_take(self, indices, values):
         first = self._take(indices)
         self._add(indices, values)
         return first, self._take(indices)
-
-    @graph_fn(returns=0)
-    def _update(self, ops, indices, values):
-        ops.scatter_update(self.table, indices, values)
-
-    @graph_fn(returns=0)
-    def _add(self, ops, indices, values):
-        ops.scatter_add(self.table, indices, values)
-
-    @graph_fn
-    def _take(self, ops, indices):
-        return ops.take(self.table, indices)
 
 
 SPACES = {"indices": INDICES, "values": ROWS}
@@ -109,11 +100,8 @@ class Ring(Component):
         self.cursor = self.get_variable("cursor", IntBox(shape=()))
 
     @rlgraph_api
-    def insert(self, values, number):
-        return self._insert(values, number)
-
     @graph_fn(returns=3)
-    def _insert(self, ops, values, number):
+    def insert(self, ops, values, number):
         index = self.cursor % 3
         before = ops.take(self.flags, index)
         whole = ops.read(self.cube)
@@ -163,11 +151,8 @@ class Uses(Component):
         self.table = self.get_variable("table", self.space, trainable=False)
 
     @rlgraph_api
-    def call(self, x):
-        return self._call(x)
-
     @graph_fn(returns=0)
-    def _call(self, ops, x):
+    def call(self, ops, x):
         self.use(ops, self.table, x)
 
 
@@ -257,12 +242,19 @@ class Large(Component):
         return self._sum_read(i)
 
     @rlgraph_api
-    def trained(self, i):
-        return self._train(i)
+    @graph_fn
+    def trained(self, ops, i):
+        total = ops.sum(ops.read(self.weights)) + ops.sum(self.buffer)
+        ops.assign_add(self.weights, 1.0)
+        ops.assign(self.buffer, self.buffer * 2.0)
+        return total
 
     @rlgraph_api
-    def small_copy(self, i):
-        return self._small(i)
+    @graph_fn
+    def small_copy(self, ops, i):
+        total = ops.sum(ops.read(self.small))
+        ops.assign(self.small, 1.0)
+        return total
 
     @graph_fn
     def _sum_read(self, ops, i):
@@ -290,19 +282,6 @@ class Large(Component):
         row = self.buffer[3] * 1.0
         ops.scatter_update(self.buffer, i, ops.ones((ops.shape(i)[0], 2)))
         return row
-
-    @graph_fn
-    def _train(self, ops, i):
-        total = ops.sum(ops.read(self.weights)) + ops.sum(self.buffer)
-        ops.assign_add(self.weights, 1.0)
-        ops.assign(self.buffer, self.buffer * 2.0)
-        return total
-
-    @graph_fn
-    def _small(self, ops, i):
-        total = ops.sum(ops.read(self.small))
-        ops.assign(self.small, 1.0)
-        return total
 
 
 @pytest.mark.parametrize(

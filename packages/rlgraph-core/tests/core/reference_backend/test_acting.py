@@ -45,19 +45,13 @@ class Host(Component):
         super().__init__(scope="host")
 
     @rlgraph_api
-    def own(self):
-        return self._own()
-
-    @rlgraph_api
-    def new(self):
-        return self._new()
-
     @graph_fn(host=True, spaces=FloatBox(shape=(2,)))
-    def _own(self):
+    def own(self):
         return self.buffer
 
+    @rlgraph_api
     @graph_fn(host=True, spaces=FloatBox(shape=(2,)), shares=())
-    def _new(self):
+    def new(self):
         self.made = self.buffer + 1.0
         return self.made
 

@@ -24,29 +24,20 @@ class Counter(Component):
         self.number = self.get_variable("number", IntBox(), initializer=0, host=True)
 
     @rlgraph_api
-    def add(self, step):
-        return self._add(step)
-
-    @rlgraph_api
-    def look(self, step):
-        return self._look(step)
-
-    @rlgraph_api
-    def count(self):
-        return self._count()
-
     @graph_fn
-    def _add(self, ops, step):
+    def add(self, ops, step):
         # Read and written apart: two threads at a time would lose one of their steps.
         ops.assign(self.values, ops.read(self.values) + step)
         return ops.read(self.values)
 
+    @rlgraph_api
     @graph_fn
-    def _look(self, ops, step):
+    def look(self, ops, step):
         return self.values + step
 
+    @rlgraph_api
     @graph_fn(host=True, spaces=IntBox())
-    def _count(self):
+    def count(self):
         number = int(self.number)
         time.sleep(0)  # another thread's turn, if it may enter
         self.number[...] = number + 1
@@ -115,20 +106,14 @@ class Copying(Component):
         self.source = self.get_variable("source", IntBox(), initializer=7)
 
     @rlgraph_api
-    def copy(self):
-        return self._copy()
-
-    @rlgraph_api
-    def draw(self):
-        return self._draw()
-
     @graph_fn
-    def _copy(self, ops):
+    def copy(self, ops):
         ops.assign(self.target, ops.zeros((SIZE,)) + ops.astype(ops.read(self.source), "float"))
         return ops.read(self.target)
 
+    @rlgraph_api
     @graph_fn
-    def _draw(self, ops):
+    def draw(self, ops):
         return ops.random_uniform((SIZE,))
 
 

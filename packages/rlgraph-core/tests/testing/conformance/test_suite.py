@@ -155,11 +155,8 @@ def test_only_what_concerns_the_backend_is_collected():
 def test_cases_that_meet_kernels(whose, monkeypatch):
     class Half(Component):
         @rlgraph_api
-        def call(self, x):
-            return self._call(x)
-
         @graph_fn
-        def _call(self, ops, x):
+        def call(self, ops, x):
             return x / 2
 
     case = Case(lambda: Component(Half(), scope="root"), {"x": float}, ("call",))

@@ -41,8 +41,9 @@ class ApiMethod(Member):
     """An API method of a component class. Calling it during assembly traces its body.
 
     Attributes:
-        function: the decorated function.
+        function: the decorated function; of a graph function, one that calls it.
         must_be_complete: the component's variables are created only when its arguments have Spaces.
+        graph_function: the decorated graph function, if any.
     """
 
     kind = "API method"
@@ -50,7 +51,9 @@ class ApiMethod(Member):
     def __init__(
         self, function: Callable[..., Any], options: Options | None = None, must_be_complete: bool = True
     ):
-        super().__init__(function, options or Options(), leading=1)
+        self.graph_function = function if isinstance(function, GraphFunction) else None
+        body = self.graph_function.as_api() if self.graph_function else function
+        super().__init__(body, options or Options(), leading=1)
         self.must_be_complete = must_be_complete
 
     def __get__(self, component: Any, owner: type | None = None) -> Any:
@@ -220,6 +223,19 @@ class GraphFunction(Member):
         own = self.options.add_auto_key_as_first_param + (self.space_of is not None)
         return self.signature.replace(parameters=self.tensor_parameters[own:])
 
+    def as_api(self) -> Callable[..., Any]:
+        """The body of an API method that only calls this function."""
+
+        def call(component: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(component, self.name)(*args, **kwargs)
+
+        update_wrapper(call, self.function)
+        component, taken = next(iter(self.signature.parameters.values())), self.call_signature.parameters
+        call.__signature__ = self.signature.replace(  # type: ignore[attr-defined]
+            parameters=[component, *taken.values()]
+        )
+        return call
+
     @cached_property
     def keywords(self) -> frozenset[str]:
         """The keyword-only parameters."""
@@ -289,8 +305,10 @@ def rlgraph_api(
 ) -> Any:
     """Make a method an API method, which other components call. Its body connects calls and never computes.
 
+    Of a graph function it makes an API method that only calls it. The graph function `f` is then called `_f`.
+
     Args:
-        function: the method.
+        function: the method, or a graph function.
         must_be_complete: if False, the component's variables can be created before this method's arguments have Spaces
             (for methods that only read existing variables).
         returns: the number of values it returns; checked at assembly. Default: not checked.

@@ -25,77 +25,50 @@ class Cell(Component):
         self.calls: Any = self.get_variable("calls", INTEGER, initializer=0, host=True)
 
     @api
-    def add(self, x: Any, y: Any) -> Any:
-        return self._add(x, y)
-
-    @api
-    def above(self, x: Any, limit: Any) -> Any:
-        return self._above(x, limit)
-
-    @api
-    def weigh(self, x: Any) -> Any:
-        return self._weigh(x)
-
-    @api
-    def see(self) -> Any:
-        return self._see()
-
-    @api
-    def view(self) -> Any:
-        return self._view()
-
-    @api
-    def write(self, x: Any) -> Any:
-        return self._write(x)
-
-    @api
-    def count(self) -> Any:
-        return self._count()
-
-    @api
-    def total(self, x: Any) -> Any:
-        return self._total(x)
-
-    @api
-    def first(self, derivatives: Any) -> Any:
-        return self._first(derivatives)
-
     @graph_fn
-    def _add(self, ops: Any, x: Any, y: Any) -> Any:
+    def add(self, ops: Any, x: Any, y: Any) -> Any:
         return x + y
 
+    @api
     @graph_fn
-    def _above(self, ops: Any, x: Any, limit: Any) -> Any:
+    def above(self, ops: Any, x: Any, limit: Any) -> Any:
         return x > limit
 
+    @api
     @graph_fn
-    def _weigh(self, ops: Any, x: Any) -> Any:
+    def weigh(self, ops: Any, x: Any) -> Any:
         return x * self.w
 
+    @api
     @graph_fn
-    def _see(self, ops: Any) -> Any:
+    def see(self, ops: Any) -> Any:
         return ops.read(self.w)
 
+    @api
     @graph_fn
-    def _view(self, ops: Any) -> Any:
+    def view(self, ops: Any) -> Any:
         return ops.reshape(self.w, (1,))
 
-    @graph_fn
-    def _total(self, ops: Any, x: Any) -> Any:
-        return ops.sum(x)
-
-    @graph_fn
-    def _first(self, ops: Any, derivatives: Any) -> Any:
-        return ops.sum(derivatives[0])
-
+    @api
     @graph_fn(returns=0)
-    def _write(self, ops: Any, x: Any) -> None:
+    def write(self, ops: Any, x: Any) -> None:
         ops.assign(self.w, x)
 
+    @api
     @graph_fn(host=True, spaces=INTEGER)
-    def _count(self) -> Any:
+    def count(self) -> Any:
         self.calls += 1
         return self.calls  # the same array every time
+
+    @api
+    @graph_fn
+    def total(self, ops: Any, x: Any) -> Any:
+        return ops.sum(x)
+
+    @api
+    @graph_fn
+    def first(self, ops: Any, derivatives: Any) -> Any:
+        return ops.sum(derivatives[0])
 
 
 class Wired(Component):

@@ -199,11 +199,8 @@ class TwoLosses(Component):
         return tuple(self._flat(gradients(loss, self.variables())) for loss in losses)
 
     @rlgraph_api
-    def read(self) -> Any:
-        return self._read()
-
     @graph_fn
-    def _read(self, ops: Any) -> Any:
+    def read(self, ops: Any) -> Any:
         return self.w * 1.0
 
     @graph_fn

@@ -355,11 +355,8 @@ class Late(Component):
         self.large: Any = self.get_variable("large", FloatBox(shape=(500, 500)), initializer=1.0)
 
     @rlgraph_api
-    def keep(self, x: Any) -> Any:
-        return self._keep(x)
-
     @graph_fn(returns=0)
-    def _keep(self, ops: Any, x: Any) -> None:
+    def keep(self, ops: Any, x: Any) -> None:
         zero = ops.sum(ops.tanh(ops.matmul(self.large, self.large))) * 0.0
         ops.assign(self.kept, x + zero)
 

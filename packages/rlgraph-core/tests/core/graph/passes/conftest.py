@@ -23,125 +23,98 @@ class Piece(Component):
         self.w = self.get_variable("w", VECTOR, initializer=1.0)
 
     @api
-    def pure(self, x):
-        return self._pure(x)
+    @graph_fn
+    def pure(self, ops, x):
+        return x * 2.0
 
     @api
-    def weigh(self, x):
-        return self._weigh(x)
+    @graph_fn
+    def weigh(self, ops, x):
+        return x * self.w
 
     @api
-    def same(self, x, y):
-        return self._same(x, y)
+    @graph_fn(returns=2)
+    def same(self, ops, x, y):
+        return y, x * self.w
 
     @api
     def declared(self, x):
         return self._declared(x)
 
     @api
-    def total(self, x):
-        return self._total(x)
+    @graph_fn
+    def total(self, ops, x):
+        return ops.sum(x)
 
     @api
-    def view(self):
-        return self._view()
+    @graph_fn
+    def view(self, ops):
+        return self.w[:1]
 
     @api
-    def through(self, x):
-        return self._through(x)
+    @graph_fn
+    def through(self, ops, x):
+        return ops.reshape(x, (1, -1))
 
     @api
-    def write(self, x):
-        return self._write(x)
+    @graph_fn(returns=0)
+    def write(self, ops, x):
+        ops.assign(self.w, x)
 
     @api
+    @graph_fn(host=True, spaces=VECTOR)
     def host(self, x):
-        return self._host(x)
+        return x
 
     @api
-    def scale(self, x, factor):
-        return self._scale(x, factor)
+    @graph_fn
+    def scale(self, ops, x, factor):
+        return x * factor
 
     @api
-    def parts(self, x):
-        return self._parts(x)
+    @graph_fn
+    def parts(self, ops, x):
+        return {"a": x["a"] * 2.0, "b": x["b"]}
 
     @api
-    def positive(self, x):
-        return self._positive(x)
+    @graph_fn
+    def positive(self, ops, x):
+        return ops.sum(x) > 0.0
 
     @api
-    def index(self, x):
-        return self._index(x)
+    @graph_fn
+    def index(self, ops, x):
+        return ops.argmax(x, axis=0)
 
     @api
-    def first_of(self, x):
-        return self._first_of(x)
+    @graph_fn
+    def first_of(self, ops, x):
+        return x[:1] + 0.0
 
     @api
-    def two(self, x):
-        return self._two(x)
+    @graph_fn(returns=2)
+    def two(self, ops, x):
+        return x * 2.0, x * self.w
 
     @api
-    def count(self, x):
-        return self._count(x)
+    @graph_fn
+    def count(self, ops, x):
+        ops.assign(self.w, x)
+        return x * 3.0
 
     @api
-    def first(self, derivatives):
-        return self._first(derivatives)
+    @graph_fn
+    def first(self, ops, derivatives):
+        return derivatives[0]
 
     @api
     def step(self, derivatives):
         return self._step(self.variables(), derivatives)
 
     @api
-    def draw(self, x):
-        return self._draw(x)
-
     @graph_fn
-    def _scale(self, ops, x, factor):
-        return x * factor
-
-    @graph_fn
-    def _draw(self, ops, x):
+    def draw(self, ops, x):
         return x + ops.random_uniform((2,))
-
-    @graph_fn
-    def _parts(self, ops, x):
-        return {"a": x["a"] * 2.0, "b": x["b"]}
-
-    @graph_fn
-    def _positive(self, ops, x):
-        return ops.sum(x) > 0.0
-
-    @graph_fn
-    def _index(self, ops, x):
-        return ops.argmax(x, axis=0)
-
-    @graph_fn
-    def _first_of(self, ops, x):
-        return x[:1] + 0.0
-
-    @graph_fn(returns=2)
-    def _two(self, ops, x):
-        return x * 2.0, x * self.w
-
-    @graph_fn
-    def _count(self, ops, x):
-        ops.assign(self.w, x)
-        return x * 3.0
-
-    @graph_fn
-    def _pure(self, ops, x):
-        return x * 2.0
-
-    @graph_fn
-    def _weigh(self, ops, x):
-        return x * self.w
-
-    @graph_fn(returns=2)
-    def _same(self, ops, x, y):
-        return y, x * self.w
 
     @graph_fn
     def _declared(self, ops, x):
@@ -150,30 +123,6 @@ class Piece(Component):
     @_declared.kernel("torch")
     def _declared_torch(self, ops, x):
         return x
-
-    @graph_fn
-    def _total(self, ops, x):
-        return ops.sum(x)
-
-    @graph_fn
-    def _view(self, ops):
-        return self.w[:1]
-
-    @graph_fn
-    def _through(self, ops, x):
-        return ops.reshape(x, (1, -1))
-
-    @graph_fn(returns=0)
-    def _write(self, ops, x):
-        ops.assign(self.w, x)
-
-    @graph_fn(host=True, spaces=VECTOR)
-    def _host(self, x):
-        return x
-
-    @graph_fn
-    def _first(self, ops, derivatives):
-        return derivatives[0]
 
     @graph_fn(returns=0)
     def _step(self, ops, variables, derivatives):
