@@ -1,13 +1,12 @@
-"""Derivatives: by hand, by finite differences, by TensorFlow's own, and how pieces are put together."""
+"""Derivatives: by hand, by TensorFlow's own, and how pieces are put together."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from rlgraph.components import Dense
 from rlgraph.core import Component, gradients, graph_fn, rlgraph_api
 from rlgraph.core.graph.variables import Block
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.spaces import FloatBox
 from rlgraph.testing import ComponentTest
 from rlgraph.tf import derivatives
 from rlgraph.tf.variables import Piece, derivative_of
@@ -29,75 +28,6 @@ class Recorder(Component):
             ops.assign(slot, gradient)
 
 
-class Net(Component):
-    """A loss through most families of operations, and through the flat blocks (weight decay)."""
-
-    def __init__(self):
-        self.first, self.second = Dense(3, activation="tanh", scope="first"), Dense(4, scope="second")
-        super().__init__(self.first, self.second, scope="net")
-
-    @rlgraph_api
-    def get_loss(self, x, actions):
-        return self._loss(self.second.call(self.first.call(x)), actions, self.variables())
-
-    @graph_fn
-    def _loss(self, ops, y, actions, variables):
-        picked = ops.take_along_axis(y, ops.expand_dims(actions, 1), axis=1)
-        twice = ops.take_along_axis(y, ops.concat([ops.expand_dims(actions, 1)] * 2, axis=1), axis=1)
-        spread = ops.mean(y, axis=-1, keepdims=True) + ops.sum(y, axis=0) + ops.max(y, axis=1, keepdims=True)
-        decay = 0.0
-        for block in variables:
-            decay = decay + ops.sum(ops.square(block))
-        parts = (
-            ops.mean(ops.square(picked))
-            + ops.mean(ops.log_softmax(y))
-            + ops.sum(ops.softplus(spread * twice[:, 1:]))
-        )
-        return parts + 0.1 * decay
-
-
-class Learner(Component):
-    def __init__(self):
-        self.net, self.recorder = Net(), Recorder(scope="recorder")
-        super().__init__(self.net, self.recorder, scope="learner")
-
-    @rlgraph_api
-    def get_loss(self, x, actions):
-        return self.net.get_loss(x, actions)
-
-    @rlgraph_api
-    def record(self, x, actions):
-        loss = self.net.get_loss(x, actions)
-        self.recorder.record(self.net.variables(), loss)
-        return loss
-
-
-SPACES = {"x": FloatBox(shape=(2,), add_batch_rank=True), "actions": IntBox(4, add_batch_rank=True)}
-
-
-def test_finite_differences():
-    test = ComponentTest(Learner(), SPACES, backend="tf", execution_spec={"dtype": "float64"})
-    rng = np.random.default_rng(3)
-    x, actions = rng.standard_normal((5, 2)), rng.integers(0, 4, 5)
-    executor = test.executor
-    weights = executor.get_weights(trainable_only=True)
-    start = {name: value + 0.1 * rng.standard_normal(value.shape) for name, value in weights.items()}
-    executor.set_weights(start)
-    loss = executor.execute("record", x, actions)
-    assert loss.dtype == np.float64 and loss == executor.execute("get_loss", x, actions)
-    for name, value in start.items():
-        given = executor.storage.read(f"recorder/kept/{name}")
-        for index in np.ndindex(value.shape):
-            losses = []
-            for step in (1e-6, -1e-6):
-                moved = value.copy()
-                moved[index] += step
-                executor.set_weights({name: moved})
-                losses.append(executor.execute("get_loss", x, actions))
-            executor.set_weights({name: value})
-            np.testing.assert_allclose(given[index], (losses[0] - losses[1]) / 2e-6, rtol=1e-6, atol=1e-7)
-
-
 class ByHand(Component):
     """``loss = mean(x) * w^2 + stop_gradient(w) * w``, with a variable nobody uses between two that are used."""
 
@@ -110,6 +40,15 @@ class ByHand(Component):
     def record(self, x):
         loss = self.holder.loss(x)
         return self.recorder.record(self.holder.variables(), loss)
+
+    @rlgraph_api
+    def record_decay(self):
+        variables = self.holder.variables()
+        return self.recorder.record(variables, self._decay(variables))
+
+    @graph_fn
+    def _decay(self, ops, variables):
+        return sum((ops.sum(ops.square(block)) for block in variables[1:]), ops.sum(ops.square(variables[0])))
 
 
 class Holder(Component):
@@ -131,6 +70,8 @@ def test_by_hand():
     kept = "recorder/kept/holder"
     # d/da: 2 * mean(x) * a + stop_gradient(a) = 12 + 3; d/dc = 3 c^2.
     test.variable_test({f"{kept}/a": 15.0, f"{kept}/b": [0.0, 0.0], f"{kept}/c": [3.0, 12.0]})
+    test.test("record_decay")
+    test.variable_test({f"{kept}/a": 6.0, f"{kept}/b": [2.0, 2.0], f"{kept}/c": [2.0, -4.0]})
 
 
 @pytest.mark.parametrize("open_sizes", [False, True])

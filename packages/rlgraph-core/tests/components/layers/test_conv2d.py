@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from rlgraph.components import Adam, Conv2D, NeuralNetwork
-from rlgraph.core import Component, GraphExecutor, SpecError, graph_fn, rlgraph_api
+from rlgraph.components import Conv2D
+from rlgraph.core import Component, SpecError
 from rlgraph.spaces import FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -82,51 +82,6 @@ def test_starting_values():
     assert not values["conv2d/biases"].any()
     limit = math.sqrt(6.0 / (16 * (3 + 16)))  # Glorot and Bengio (2010), eq. 16, with the window's area
     assert 0.98 * limit < np.abs(values["conv2d/weights"]).max() <= limit * (1 + 1e-6)
-
-
-class Learner(Component):
-    def __init__(self):
-        layers = [{"type": "conv2d", "filters": 2, "kernel_size": 2, "activation": "tanh", "padding": "same"}]
-        self.net = NeuralNetwork([*layers, {"type": "max_pool2d"}], scope="net")
-        self.adam = Adam(0.01, scope="adam")
-        super().__init__(self.net, self.adam, scope="learner")
-
-    @rlgraph_api
-    def loss(self, x):
-        return self._loss(self.net.call(x))
-
-    @rlgraph_api
-    def learn(self, x):
-        self.adam.step(self.net.variables(), self._loss(self.net.call(x)))
-
-    @graph_fn
-    def _loss(self, ops, y):
-        return ops.mean(ops.square(y - 0.3))
-
-
-@pytest.mark.parametrize("use_kernels", [True, False])
-def test_derivatives(use_kernels, trainer):
-    """The first step of Adam goes against the sign of the derivative, found by finite differences."""
-    spec = {"dtype": "float64", "use_kernels": use_kernels}
-    made = GraphExecutor(Learner(), {"x": images(4, 4, 1)["inputs"]}, backend=trainer, execution_spec=spec)
-    x = np.random.default_rng(1).normal(size=(2, 4, 4, 1))
-    before = {name: value for name, value in made.get_weights().items() if name.startswith("net/")}
-    slopes = {}
-    for name, value in before.items():
-        slopes[name] = np.zeros(value.shape)
-        for index in np.ndindex(value.shape):
-            losses = []
-            for step in (1e-5, -1e-5):
-                moved = value.copy()
-                moved[index] += step
-                made.set_weights({name: moved})
-                losses.append(float(made.execute("loss", x)))
-            slopes[name][index] = (losses[0] - losses[1]) / 2e-5
-        made.set_weights({name: value})
-    made.execute("learn", x)
-    for name, slope in slopes.items():
-        assert np.abs(slope).max() > 1e-4
-        np.testing.assert_allclose(made.get_weights()[name] - before[name], -0.01 * np.sign(slope), rtol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -635,11 +635,8 @@ def test_wrong_actors(options, said):
 def test_an_actor_that_returns_no_dict():
     class Bare(Component):
         @rlgraph_api
-        def get_action(self, states):
-            return self._act(states)
-
         @graph_fn
-        def _act(self, ops, states):
+        def get_action(self, ops, states):
             return ops.astype(states[:, 0], "int64")
 
     with pytest.raises(
