@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_choice, check_number
+from rlgraph.components.common.named_values import arguments_of
 from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.trajectory_checks import (
     BOOTSTRAPS,
@@ -59,15 +60,45 @@ class GeneralizedAdvantageEstimation(Component):
         if self.bootstrap == "next_value":
             check_bootstrap_values(input_spaces, "bootstrap_values", "baseline_values", "sequence_indices")
 
-    @rlgraph_api
-    def calc_td_errors(
+    @graph_fn
+    def _td_errors(
         self,
+        ops: Any,
         baseline_values: Any,
         rewards: Any,
         terminals: Any,
         sequence_indices: Any = None,
         bootstrap_values: Any = None,
     ) -> Any:
+        terminated, _, next_values = self._steps(
+            ops, baseline_values, terminals, sequence_indices, bootstrap_values
+        )
+        return ops.stop_gradient(
+            td_errors(ops, rewards, baseline_values, next_values, terminated, self.discount)
+        )
+
+    @graph_fn
+    def _gae_values(
+        self,
+        ops: Any,
+        baseline_values: Any,
+        rewards: Any,
+        terminals: Any,
+        sequence_indices: Any = None,
+        bootstrap_values: Any = None,
+    ) -> Any:
+        terminated, ends, next_values = self._steps(
+            ops, baseline_values, terminals, sequence_indices, bootstrap_values
+        )
+        return ops.stop_gradient(
+            generalized_advantage_estimation(
+                ops, rewards, baseline_values, next_values, terminated, self.discount, self.gae_lambda, ends
+            )
+        )
+
+    @rlgraph_api
+    @arguments_of(_td_errors)
+    def calc_td_errors(self, rewards: Any, **steps: Any) -> Any:
         """The TD error of each step, ``[N]`` or ``[T, B]``; no gradient flows through it.
 
         Args:
@@ -80,53 +111,13 @@ class GeneralizedAdvantageEstimation(Component):
                 fragment: ``[]`` or ``[B]``. With them one per step, of which those at the ends are used. Not with
                 ``bootstrap="last_value"``.
         """
-        rewards = self.clipping.clip_if_needed(rewards)
-        return self._td_errors(baseline_values, rewards, terminals, sequence_indices, bootstrap_values)
+        return self._td_errors(rewards=self.clipping.clip_if_needed(rewards), **steps)
 
     @rlgraph_api
-    def calc_gae_values(
-        self,
-        baseline_values: Any,
-        rewards: Any,
-        terminals: Any,
-        sequence_indices: Any = None,
-        bootstrap_values: Any = None,
-    ) -> Any:
+    @arguments_of(_gae_values)
+    def calc_gae_values(self, rewards: Any, **steps: Any) -> Any:
         """The advantage of each step, ``[N]`` or ``[T, B]``; no gradient flows through it. Arguments as above."""
-        rewards = self.clipping.clip_if_needed(rewards)
-        return self._gae_values(baseline_values, rewards, terminals, sequence_indices, bootstrap_values)
-
-    @graph_fn
-    def _td_errors(
-        self,
-        ops: Any,
-        values: Any,
-        rewards: Any,
-        terminals: Any,
-        sequence_indices: Any = None,
-        bootstrap_values: Any = None,
-    ) -> Any:
-        terminated, _, next_values = self._steps(ops, values, terminals, sequence_indices, bootstrap_values)
-        return ops.stop_gradient(td_errors(ops, rewards, values, next_values, terminated, self.discount))
-
-    @graph_fn
-    def _gae_values(
-        self,
-        ops: Any,
-        values: Any,
-        rewards: Any,
-        terminals: Any,
-        sequence_indices: Any = None,
-        bootstrap_values: Any = None,
-    ) -> Any:
-        terminated, ends, next_values = self._steps(
-            ops, values, terminals, sequence_indices, bootstrap_values
-        )
-        return ops.stop_gradient(
-            generalized_advantage_estimation(
-                ops, rewards, values, next_values, terminated, self.discount, self.gae_lambda, ends
-            )
-        )
+        return self._gae_values(rewards=self.clipping.clip_if_needed(rewards), **steps)
 
     def _steps(
         self, ops: Any, values: Any, terminals: Any, sequence_indices: Any, bootstrap_values: Any

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_choice
+from rlgraph.components.common.named_values import api_of
 from rlgraph.components.helpers.trajectory_checks import (
     BOOTSTRAPS,
     check_bootstrap_values,
@@ -65,23 +66,6 @@ class SequenceHelper(Component):
         """``y_t = values_t + decay * y_{t+1}`` within each sequence: ``[N] -> [N]``."""
         return self._decayed_sums(values, sequence_indices, decay)
 
-    @rlgraph_api
-    def bootstrap_values(
-        self,
-        rewards: Any,
-        values: Any,
-        terminals: Any,
-        sequence_indices: Any,
-        discount: Any = 0.99,
-        next_values: Any = None,
-    ) -> Any:
-        """The TD errors ``r_t + discount * V_{t+1} - V_t``, ``[N]``; V is 0 after a terminal.
-
-        `next_values`, with ``bootstrap="next_value"``, are the values of the states that the steps led to; only
-        those at ends of sequences are used.
-        """
-        return self._td_errors(rewards, values, terminals, sequence_indices, discount, next_values)
-
     @graph_fn
     def _lengths(self, ops: Any, sequence_indices: Any) -> Any:
         return sequence_lengths(ops, ops.astype(sequence_indices, "bool"))
@@ -102,9 +86,16 @@ class SequenceHelper(Component):
         values: Any,
         terminals: Any,
         sequence_indices: Any,
-        discount: Any,
+        discount: Any = 0.99,
         next_values: Any = None,
     ) -> Any:
+        """The TD errors ``r_t + discount * V_{t+1} - V_t``, ``[N]``; V is 0 after a terminal.
+
+        `next_values`, with ``bootstrap="next_value"``, are the values of the states that the steps led to; only
+        those at ends of sequences are used.
+        """
         behind = values if self.bootstrap == "last_value" else next_values
         following = values_of_next_states(ops, values, behind, ops.astype(sequence_indices, "bool"))
         return td_errors(ops, rewards, values, following, ops.astype(terminals, "bool"), discount)
+
+    bootstrap_values = api_of("bootstrap_values", _td_errors)

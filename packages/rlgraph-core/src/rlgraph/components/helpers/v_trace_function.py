@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_limit
+from rlgraph.components.common.named_values import api_of
 from rlgraph.components.helpers.trajectory_checks import check_bootstrap_values, check_same_ranks, check_steps
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn
 from rlgraph.core.functional.off_policy import importance_ratios, v_trace
 from rlgraph.core.functional.q_learning import action_values
 from rlgraph.core.functional.sequences import values_of_next_states
@@ -58,9 +59,10 @@ class VTraceFunction(Component):
             )
         check_bootstrap_values(input_spaces, "bootstrapped_values", "values", "sequence_indices")
 
-    @rlgraph_api(returns=2)
-    def calc_v_trace_values(
+    @graph_fn(returns=2)
+    def _calc(
         self,
+        ops: Any,
         logits_actions_pi: Any,
         log_probs_actions_mu: Any,
         actions: Any,
@@ -85,35 +87,11 @@ class VTraceFunction(Component):
                 step, of which those at the ends are used ``[T, B]``.
             sequence_indices: the last steps of fragments that do not end in the last row (bool or 0 and 1) ``[T, B]``.
         """
-        return self._calc(
-            logits_actions_pi,
-            log_probs_actions_mu,
-            actions,
-            discounts,
-            rewards,
-            values,
-            bootstrapped_values,
-            sequence_indices,
-        )
-
-    @graph_fn(returns=2)
-    def _calc(
-        self,
-        ops: Any,
-        logits: Any,
-        behaviour_log_probs: Any,
-        actions: Any,
-        discounts: Any,
-        rewards: Any,
-        values: Any,
-        bootstrapped_values: Any,
-        sequence_indices: Any = None,
-    ) -> Any:
         actions = ops.astype(actions, "int64")
         ratios = importance_ratios(
             ops,
-            action_values(ops, ops.log_softmax(logits), actions),
-            action_values(ops, behaviour_log_probs, actions),
+            action_values(ops, ops.log_softmax(logits_actions_pi), actions),
+            action_values(ops, log_probs_actions_mu, actions),
         )
         ends = None if sequence_indices is None else ops.astype(sequence_indices, "bool")
         return v_trace(
@@ -128,3 +106,5 @@ class VTraceFunction(Component):
             rho_bar_pg=self.rho_bar_pg,
             ends=ends,
         )
+
+    calc_v_trace_values = api_of("calc_v_trace_values", _calc, returns=2)

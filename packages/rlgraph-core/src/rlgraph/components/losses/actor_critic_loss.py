@@ -20,9 +20,7 @@ class ActorCriticLoss(PolicyGradientLoss):
     Items are ``[B]``, or the steps of sequences, ``[T, B]`` or ``[B, T]``.
 
     Args:
-        weight_pg, weight_vf, weight_entropy: numbers or schedules.
-        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
-            and the mean of these.
+        weight_pg, weight_vf, weight_entropy, average_time_steps: as in `PolicyGradientLoss`.
 
     Raises:
         SpecError: a weight below 0.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.losses.named_values import api_of
+from rlgraph.components.common.named_values import api_of
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.supervised import (
@@ -23,8 +23,7 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
         sparse: labels are integer classes; False: labels are probabilities of all classes.
         with_kl_regularizer: add the divergence of the prediction from the uniform distribution (label smoothing;
             Pereyra et al., 2017, https://arxiv.org/abs/1701.06548), as RLgraph 0.5 does with sequences.
-        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
-            and the mean of these.
+        average_time_steps: as in `LossFunction`.
     """
 
     def __init__(

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.named_values import Parts, arguments_of
 from rlgraph.components.losses.action_value_checks import check_action_values
 from rlgraph.components.losses.loss_function import LossFunction
-from rlgraph.components.losses.named_values import Parts, arguments_of
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 from rlgraph.spaces.errors import join, mismatch

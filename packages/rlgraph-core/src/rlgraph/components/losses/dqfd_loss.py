@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.named_values import Parts, arguments_of, by_name
 from rlgraph.components.losses.dqn_loss import DQNLoss, flat
-from rlgraph.components.losses.named_values import Parts, arguments_of, by_name
 from rlgraph.components.losses.per_item_checks import check_items
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.imitation import large_margin_loss

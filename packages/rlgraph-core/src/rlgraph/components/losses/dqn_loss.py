@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.argument_checks import check_choice, check_flag, check_number
+from rlgraph.components.common.named_values import Parts, api_of, arguments_of
 from rlgraph.components.losses.action_value_checks import check_action_values, check_is_one_integer
 from rlgraph.components.losses.loss_function import LossFunction
-from rlgraph.components.losses.named_values import Parts, api_of, arguments_of
 from rlgraph.components.policies.categorical_actions import is_one_integer
 from rlgraph.core import graph_fn, in_group, rlgraph_api
 from rlgraph.core.functional.q_learning import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.losses.named_values import api_of
+from rlgraph.components.common.named_values import api_of
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.supervised import euclidean_distance
@@ -16,8 +16,7 @@ class EuclidianDistanceLoss(SupervisedLoss):
     """``sqrt(sum_i (parameters_i - labels_i)^2)``, over all axes but those of batch and time.
 
     Args:
-        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
-            and the mean of these.
+        average_time_steps: as in `LossFunction`.
     """
 
     def __init__(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_choice, check_limit, check_number
+from rlgraph.components.common.named_values import Parts, arguments_of, by_name
 from rlgraph.components.helpers.trajectory_checks import check_bootstrap_values
-from rlgraph.components.losses.named_values import Parts, arguments_of, by_name
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios, v_trace

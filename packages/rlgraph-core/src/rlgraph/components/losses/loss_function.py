@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlgraph.components.common.named_values import arguments_of
 from rlgraph.components.common.schedules import Schedule, check_progress
-from rlgraph.components.losses.named_values import arguments_of
 from rlgraph.components.losses.per_item_checks import (
     check_items,
     check_lengths,

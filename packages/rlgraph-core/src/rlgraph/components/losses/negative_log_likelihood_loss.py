@@ -18,8 +18,7 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
     Args:
         distribution_spec: a component with the API method ``log_prob(parameters, values)``; None: inputs are
             log-probabilities instead of parameters.
-        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
-            and the mean of these.
+        average_time_steps: as in `LossFunction`.
 
     Raises:
         SpecError: the component has no `log_prob`.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
+from rlgraph.components.common.named_values import Parts
 from rlgraph.components.common.schedules import Constant
 from rlgraph.components.losses.loss_function import LossFunction, read_schedule
-from rlgraph.components.losses.named_values import Parts
 from rlgraph.core import AssemblyError, graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import entropy_loss, policy_gradient_loss, sum_of_parts
 from rlgraph.core.specs.spec_types import ScheduleSpec
@@ -20,8 +20,7 @@ class PolicyGradientLoss(LossFunction):
 
     Args:
         weight_pg, weight_vf, weight_entropy: numbers or schedules.
-        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
-            and the mean of these.
+        average_time_steps: as in `LossFunction`.
 
     Raises:
         SpecError: a weight below 0.

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_choice
+from rlgraph.components.common.named_values import Parts
 from rlgraph.components.helpers.standardize import Standardize
 from rlgraph.components.losses.loss_function import read_schedule
-from rlgraph.components.losses.named_values import Parts
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios
@@ -42,8 +42,7 @@ class PPOLoss(PolicyGradientLoss):
         standardize_advantages: scale the advantages of a batch to mean 0 and deviation 1, in the policy's part only.
         ratio_of: ``"action"``: a container action has one ratio, that of its joint probability; ``"part"``: each part
             has one, and the losses of the parts are averaged, as are their entropies, as in RLgraph 0.5.
-        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
-            and the mean of these.
+        average_time_steps: as in `LossFunction`.
 
     Raises:
         SpecError: a weight or limit below 0, or an unknown `ratio_of`.

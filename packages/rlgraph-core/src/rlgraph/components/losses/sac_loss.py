@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_choice, check_number
+from rlgraph.components.common.named_values import Parts, api_of, arguments_of, by_name
 from rlgraph.components.losses.critics_loss import CriticsLoss
-from rlgraph.components.losses.named_values import Parts, api_of, arguments_of, by_name
 from rlgraph.core import AssemblyError, graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.core.functional.q_learning import action_values

@@ -17,8 +17,7 @@ class SupervisedLoss(LossFunction):
     Items are ``[B]``, or the steps of sequences, ``[T, B]`` or ``[B, T]``, as the Space of `parameters` says.
 
     Args:
-        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
-            and the mean of these.
+        average_time_steps: as in `LossFunction`.
     """
 
     part_arguments = ("parameters",)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.named_values import api_of
 from rlgraph.components.losses.critics_loss import CriticsLoss
-from rlgraph.components.losses.named_values import api_of
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.td3 import critic_loss, deterministic_policy_gradient_loss, td3_target
 

@@ -13,6 +13,16 @@ from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, c
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, Space
 
+#: Options of graph functions on the host that standardize one part of a container.
+PER_PART: dict[str, Any] = {
+    "host": True,
+    "spaces": lambda self, key, inputs: self.get_preprocessed_space(inputs),
+    "same_ranks": True,
+    "flatten_ops": True,
+    "split_ops": True,
+    "add_auto_key_as_first_param": True,
+}
+
 
 class MovingStandardize(PreprocessLayer):
     """``(x - mean) / sqrt(variance + epsilon)``, elementwise, with mean and variance of all states so far.
@@ -55,27 +65,13 @@ class MovingStandardize(PreprocessLayer):
         """As `call`, with the statistics so far, which stay; before the first state it changes nothing."""
         return self._apply(inputs)
 
-    @graph_fn(
-        host=True,
-        spaces=lambda self, key, inputs: self.get_preprocessed_space(inputs),
-        same_ranks=True,
-        flatten_ops=True,
-        split_ops=True,
-        add_auto_key_as_first_param=True,
-    )
+    @graph_fn(**PER_PART)
     def _count(self, key: str, inputs: np.ndarray) -> np.ndarray:
         count, mean, variance = self.count[key], self.mean[key], self.variance[key]
         merge_rows(count, mean, variance, inputs.reshape(-1, *mean.shape).astype(mean.dtype))
         return self._standardized(key, inputs)
 
-    @graph_fn(
-        host=True,
-        spaces=lambda self, key, inputs: self.get_preprocessed_space(inputs),
-        same_ranks=True,
-        flatten_ops=True,
-        split_ops=True,
-        add_auto_key_as_first_param=True,
-    )
+    @graph_fn(**PER_PART)
     def _apply(self, key: str, inputs: np.ndarray) -> np.ndarray:
         return self._standardized(key, inputs)
 

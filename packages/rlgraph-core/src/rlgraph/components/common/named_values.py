@@ -1,4 +1,4 @@
-"""Values of a loss by name: each is written once, and the rest of its methods take it from there."""
+"""Arguments by name: each is written once, in a graph function, and API methods take it from there."""
 
 from __future__ import annotations
 
@@ -42,11 +42,14 @@ def arguments_of(
     return declare
 
 
-def api_of(name: str, function: Any) -> Any:
-    """The API method `name` that returns what a graph function of the same class computes; it has its docstring."""
+def api_of(name: str, function: Any, **options: Any) -> Any:
+    """The API method `name` that returns what a graph function of the same class computes; it has its docstring.
+
+    `options` are those of `rlgraph_api`.
+    """
 
     def call(self: Any, **values: Any) -> Any:
         return getattr(self, function.name)(**values)
 
     call.__name__, call.__doc__ = name, function.__doc__
-    return rlgraph_api(arguments_of(function)(call))
+    return rlgraph_api(**options)(arguments_of(function)(call))
