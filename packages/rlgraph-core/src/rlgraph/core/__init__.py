@@ -1,11 +1,6 @@
 """RLgraph's compiler: components, component graphs, builds, plans, backends and the graph executor."""
 
-from rlgraph.core.backend import (
-    Backend,
-    BackendDescriptor,
-    create_backend,
-    find_backend,
-)
+from rlgraph.core.backend import Backend, BackendDescriptor, create_backend, find_backend
 from rlgraph.core.checkpoint import last_valid_checkpoint
 from rlgraph.core.collectives import Collective, memory_group
 from rlgraph.core.component import BoundApiMethod, Component, LayerOutput, Specifiable, graph_fn, rlgraph_api

@@ -91,11 +91,7 @@ class ExportedMethod:
     @property
     def effects(self) -> frozenset[str]:
         """What it does beside reading variables: ``writes``, ``draws``, ``gradients``."""
-        found = {
-            "writes": self.plan.writes,
-            "draws": self.plan.draws,
-            "gradients": self.plan.needs_gradients,
-        }
+        found = {"writes": self.plan.writes, "draws": self.plan.draws, "gradients": self.plan.needs_gradients}
         return frozenset(name for name, does in found.items() if does)
 
     def describe(self) -> dict[str, Any]:

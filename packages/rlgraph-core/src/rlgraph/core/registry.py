@@ -68,10 +68,7 @@ KNOWN_DISTRIBUTIONS = {
 
 #: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.
 OTHER_NAMES = {
-    "rlgraph.agents": {
-        "actorcritic": '"a2c"',
-        "singleimpala": '"impala"',
-    },
+    "rlgraph.agents": {"actorcritic": '"a2c"', "singleimpala": '"impala"'},
     "rlgraph.components": {
         "linear": '"dense"',
         "flatten": '{"type": "reshape", "flatten": true}',

@@ -21,17 +21,7 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.draw.graph_view import View
 from rlgraph.draw.regions import Regions
-from rlgraph.draw.scene import (
-    COMPONENT,
-    ENTRY,
-    EXIT,
-    FUNCTION,
-    GRADIENTS,
-    INPUT,
-    OUTPUT,
-    REGION,
-    Element,
-)
+from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, INPUT, OUTPUT, REGION, Element
 
 LONGEST_LABEL = 30
 

@@ -68,10 +68,7 @@ QUIET_DIALECT = replace(DIALECT, before=(), after=())
 
 #: For plans with something on a GPU: the outputs are tensors, which are fetched together.
 PLACED_DIALECT = replace(
-    DIALECT,
-    give="{}".format,
-    arrive="sent([{}], {!r})".format,
-    namespace={**DIALECT.namespace, "sent": sent},
+    DIALECT, give="{}".format, arrive="sent([{}], {!r})".format, namespace={**DIALECT.namespace, "sent": sent}
 )
 
 

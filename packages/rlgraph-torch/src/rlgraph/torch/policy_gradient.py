@@ -52,10 +52,7 @@ def ppo_value_loss(self: Any, ops: Any) -> Callable[..., Tensor] | None:
         return None
 
     def value_loss(
-        state_values: Tensor,
-        prev_state_values: Tensor,
-        advantages: Tensor,
-        progress: Tensor | None = None,
+        state_values: Tensor, prev_state_values: Tensor, advantages: Tensor, progress: Tensor | None = None
     ) -> Tensor:
         loss: Tensor = mse_loss(state_values, (prev_state_values + advantages).detach(), 0)
         return loss
@@ -244,10 +241,7 @@ def policy_gradient_total(self: Any, ops: Any) -> Callable[..., Tensor] | None:
     weight_vf, weight_entropy = self.weight_vf.value(0.0), self.weight_entropy.value(0.0)
 
     def total(
-        policy_loss: Tensor,
-        value_loss: Tensor,
-        entropy: Tensor | None = None,
-        progress: Tensor | None = None,
+        policy_loss: Tensor, value_loss: Tensor, entropy: Tensor | None = None, progress: Tensor | None = None
     ) -> Tensor:
         losses = torch.add(policy_loss, value_loss, alpha=weight_vf)
         return losses if entropy is None else torch.sub(losses, entropy, alpha=weight_entropy)

@@ -58,12 +58,7 @@ def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
             inputs,
             (h, c),
             # Transposed here, since it would transpose them again for the derivatives. It adds two biases.
-            (
-                weights.t().contiguous(),
-                recurrent_weights.t().contiguous(),
-                biases,
-                torch.zeros_like(biases),
-            ),
+            (weights.t().contiguous(), recurrent_weights.t().contiguous(), biases, torch.zeros_like(biases)),
             has_biases=True,
             num_layers=1,
             dropout=0.0,

@@ -11,16 +11,7 @@ from rlgraph.components.action_adapters.action_adapter import ActionAdapter
 from rlgraph.components.action_adapters.joint_action_adapter import JointActionAdapter
 from rlgraph.core import SpecError, registry
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import (
-    BoolBox,
-    BoxSpace,
-    Dict,
-    FloatBox,
-    IntBox,
-    Space,
-    SpaceError,
-    from_spec,
-)
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, from_spec
 
 #: Option of `choose_adapter` -> its default distribution.
 DEFAULTS = {

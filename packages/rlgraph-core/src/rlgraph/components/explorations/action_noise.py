@@ -52,11 +52,7 @@ class ActionNoise(Exploration):
 
     @rlgraph_api
     def get_action(
-        self,
-        actions: Any,
-        progress: Any = None,
-        use_exploration: Any = None,
-        observations: Any = None,
+        self, actions: Any, progress: Any = None, use_exploration: Any = None, observations: Any = None
     ) -> Any:
         """``actions [B, ...]`` (or a container) ``-> [B, ...]``.
 

@@ -74,11 +74,7 @@ class EpsilonGreedy(Exploration):
 
     @rlgraph_api
     def get_action(
-        self,
-        actions: Any,
-        progress: Any = None,
-        use_exploration: Any = None,
-        observations: Any = None,
+        self, actions: Any, progress: Any = None, use_exploration: Any = None, observations: Any = None
     ) -> Any:
         """``actions [B]`` (greedy; or a container) ``-> [B]``.
 
@@ -98,11 +94,7 @@ class EpsilonGreedy(Exploration):
 
     @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
     def _explore(
-        self,
-        actions: Any,
-        progress: Any = None,
-        use_exploration: Any = None,
-        action_mask: Any = None,
+        self, actions: Any, progress: Any = None, use_exploration: Any = None, action_mask: Any = None
     ) -> Any:
         if use_exploration is not None and not use_exploration:
             return actions

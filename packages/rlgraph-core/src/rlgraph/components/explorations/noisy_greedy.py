@@ -75,11 +75,7 @@ class NoisyGreedy(Exploration):
 
     @rlgraph_api
     def get_action(
-        self,
-        q_values: Any,
-        progress: Any = None,
-        use_exploration: Any = None,
-        observations: Any = None,
+        self, q_values: Any, progress: Any = None, use_exploration: Any = None, observations: Any = None
     ) -> Any:
         """``q_values [B, A]`` (or a container) ``-> [B]``.
 
@@ -96,11 +92,7 @@ class NoisyGreedy(Exploration):
 
     @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
     def _explore(
-        self,
-        q_values: Any,
-        progress: Any = None,
-        use_exploration: Any = None,
-        action_mask: Any = None,
+        self, q_values: Any, progress: Any = None, use_exploration: Any = None, action_mask: Any = None
     ) -> Any:
         scale = 0.0
         if use_exploration is None or use_exploration:

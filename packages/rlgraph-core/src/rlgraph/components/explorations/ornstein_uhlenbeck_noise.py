@@ -82,11 +82,7 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
 
     @rlgraph_api
     def get_action(
-        self,
-        actions: Any,
-        progress: Any = None,
-        use_exploration: Any = None,
-        observations: Any = None,
+        self, actions: Any, progress: Any = None, use_exploration: Any = None, observations: Any = None
     ) -> Any:
         """As of `ActionNoise`; the noise is that of the internal states in the observations, `mu` without them."""
         if use_exploration is False:

@@ -68,9 +68,7 @@ class ResidualSum(Component):
         inputs, residuals = input_spaces["inputs"], input_spaces["residuals"]
         if inputs.get_shape() != residuals.get_shape():
             raise mismatch(
-                "residual_unit",
-                f"an output of the shape {inputs.get_shape()} of its input",
-                repr(residuals),
+                "residual_unit", f"an output of the shape {inputs.get_shape()} of its input", repr(residuals)
             )
 
     @rlgraph_api

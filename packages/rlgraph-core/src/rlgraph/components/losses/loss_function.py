@@ -18,12 +18,7 @@ from rlgraph.core import AssemblyError, Component, SpecError, all_reduce, graph_
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.functional.supervised import sequence_mask
-from rlgraph.core.functional.weighting import (
-    part_of_number,
-    weighted_mean,
-    weighted_sum,
-    without_garbage,
-)
+from rlgraph.core.functional.weighting import part_of_number, weighted_mean, weighted_sum, without_garbage
 from rlgraph.spaces import Space
 
 

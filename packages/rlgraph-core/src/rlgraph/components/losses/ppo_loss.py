@@ -115,12 +115,7 @@ class PPOLoss(PolicyGradientLoss):
         }
 
     def policy_loss(
-        self,
-        log_probs: Any,
-        prev_log_probs: Any,
-        advantages: Any,
-        progress: Any = None,
-        weights: Any = None,
+        self, log_probs: Any, prev_log_probs: Any, advantages: Any, progress: Any = None, weights: Any = None
     ) -> Any:
         """The clipped objective as a loss ``[B]``, for use in API methods; arguments as of `loss_per_item`."""
         if self.standardize is not None:
@@ -161,12 +156,7 @@ class PPOLoss(PolicyGradientLoss):
 
     @graph_fn
     def _value_loss(
-        self,
-        ops: Any,
-        state_values: Any,
-        prev_state_values: Any,
-        advantages: Any,
-        progress: Any = None,
+        self, ops: Any, state_values: Any, prev_state_values: Any, advantages: Any, progress: Any = None
     ) -> Any:
         targets = prev_state_values + advantages
         if self.value_function_clipping is None:

@@ -6,11 +6,7 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.distributional_loss import DistributionalLoss
-from rlgraph.core.functional.distributional import (
-    distributional_targets,
-    quantile_huber_loss,
-    quantile_means,
-)
+from rlgraph.core.functional.distributional import distributional_targets, quantile_huber_loss, quantile_means
 
 
 class QuantileDQNLoss(DistributionalLoss):

@@ -32,11 +32,7 @@ class FIFOQueue(Memory, Handover):
     """
 
     def __init__(
-        self,
-        capacity: int = 1000,
-        timeout: float | None = None,
-        scope: str = "fifo-queue",
-        **kwargs: Any,
+        self, capacity: int = 1000, timeout: float | None = None, scope: str = "fifo-queue", **kwargs: Any
     ):
         super().__init__(capacity, scope=scope, timeout=timeout, **kwargs)
 

@@ -35,10 +35,7 @@ class QueueRunner:
     """
 
     def __init__(
-        self,
-        producers: Iterable[Callable[[], Any]],
-        insert: Callable[[Any], Any],
-        close: Callable[[], Any],
+        self, producers: Iterable[Callable[[], Any]], insert: Callable[[Any], Any], close: Callable[[], Any]
     ):
         self._insert, self._close = insert, close
         self._stopping, self._ending = threading.Event(), threading.Lock()

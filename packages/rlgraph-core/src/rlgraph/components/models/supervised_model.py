@@ -81,12 +81,7 @@ class SupervisedModel(Component):
 
     @rlgraph_api
     def update(
-        self,
-        inputs: Any,
-        labels: Any,
-        sequence_length: Any = None,
-        weights: Any = None,
-        progress: Any = None,
+        self, inputs: Any, labels: Any, sequence_length: Any = None, weights: Any = None, progress: Any = None
     ) -> Any:
         """One step of the optimizer.
 

@@ -89,13 +89,7 @@ class IterativeOptimization(Component):
         self.ranks = _ranks(space)
 
     @rlgraph_api
-    def run(
-        self,
-        step: Callable[..., Any],
-        records: Any,
-        computed: Any = None,
-        progress: Any = None,
-    ) -> Any:
+    def run(self, step: Callable[..., Any], records: Any, computed: Any = None, progress: Any = None) -> Any:
         """Call `step` on every minibatch.
 
         Args:

@@ -10,21 +10,8 @@ import numpy as np
 
 from rlgraph.components.common.argument_checks import check_limit, check_number
 from rlgraph.components.common.schedules import Schedule, check_progress
-from rlgraph.core import (
-    AssemblyError,
-    Component,
-    NumericalError,
-    SpecError,
-    gradients,
-    graph_fn,
-    rlgraph_api,
-)
-from rlgraph.core.functional.optimization import (
-    clip_by_global_norm,
-    clip_by_norm,
-    clip_by_value,
-    global_norm,
-)
+from rlgraph.core import AssemblyError, Component, NumericalError, SpecError, gradients, graph_fn, rlgraph_api
+from rlgraph.core.functional.optimization import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space
 

@@ -125,11 +125,7 @@ class ActorComponent(Component):
         return {**acted, "action_probs": self.softmax.softmax(parameters)[0]}
 
     def _acted(
-        self,
-        observations: Any,
-        other_nn_inputs: Any,
-        progress: Any,
-        use_exploration: Any,
+        self, observations: Any, other_nn_inputs: Any, progress: Any, use_exploration: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the policy sees, and the results."""
         given = Observations.of(observations, self.scope_path)

@@ -28,11 +28,7 @@ class Concat(PreprocessLayer):
     """
 
     def __init__(
-        self,
-        axis: int = -1,
-        dict_keys: Sequence[str] | None = None,
-        scope: str = "concat",
-        **kwargs: Any,
+        self, axis: int = -1, dict_keys: Sequence[str] | None = None, scope: str = "concat", **kwargs: Any
     ):
         axis = check_whole(axis, f"{scope}.axis")
         is_list = isinstance(dict_keys, list | tuple) and dict_keys

@@ -30,12 +30,7 @@ class ImageResize(PreprocessLayer):
     """
 
     def __init__(
-        self,
-        width: int,
-        height: int,
-        interpolation: str = "area",
-        scope: str = "image-resize",
-        **kwargs: Any,
+        self, width: int, height: int, interpolation: str = "area", scope: str = "image-resize", **kwargs: Any
     ):
         self.width = check_whole(width, f"{scope}.width", least=1)
         self.height = check_whole(height, f"{scope}.height", least=1)

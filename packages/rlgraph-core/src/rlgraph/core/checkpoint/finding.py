@@ -58,10 +58,7 @@ def find_checkpoint(directory: str | Path) -> Path:
 
 
 def last_valid_checkpoint(
-    folder: str | Path,
-    *,
-    prefer: str | None = None,
-    find_problem: Callable[[Path], str] | None = None,
+    folder: str | Path, *, prefer: str | None = None, find_problem: Callable[[Path], str] | None = None
 ) -> Path:
     """The newest valid checkpoint in `folder`: all files exist and match their checksums.
 

@@ -76,10 +76,7 @@ def log_sigmoid(x: TensorSpec) -> TensorSpec:
 
 @operation("nn")
 def layer_norm(
-    x: TensorSpec,
-    scale: TensorSpec | None = None,
-    offset: TensorSpec | None = None,
-    epsilon: float = 1e-5,
+    x: TensorSpec, scale: TensorSpec | None = None, offset: TensorSpec | None = None, epsilon: float = 1e-5
 ) -> TensorSpec:
     """``(x - mean) / sqrt(var + epsilon) * scale + offset`` over the last axis (Ba et al., 2016, arXiv:1607.06450).
 

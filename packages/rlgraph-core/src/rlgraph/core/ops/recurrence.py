@@ -12,11 +12,7 @@ from rlgraph.core.ops.tensor_spec import TensorSpec
 
 @operation("recurrence")
 def linear_recurrence(
-    x: TensorSpec,
-    d: Operand,
-    initial: TensorSpec | None = None,
-    reverse: bool = False,
-    axis: int = 0,
+    x: TensorSpec, d: Operand, initial: TensorSpec | None = None, reverse: bool = False, axis: int = 0
 ) -> TensorSpec:
     """``y_t = x_t + d_t * y_{t-1}`` along `axis`, with `initial` (default 0) before the first.
 

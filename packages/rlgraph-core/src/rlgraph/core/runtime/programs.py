@@ -59,12 +59,7 @@ class Programs:
         statistics: name of a plan -> what its passes did, and the seconds that planning and lowering took.
     """
 
-    def __init__(
-        self,
-        backend: Backend,
-        guarded: GuardedStorage,
-        collective: Collective | None = None,
-    ):
+    def __init__(self, backend: Backend, guarded: GuardedStorage, collective: Collective | None = None):
         self.group = None if collective is None else LearnerGroup(collective, guarded.locks)
         self.built, self.backend, self.guarded = guarded.built, backend, guarded
         self.of_methods: dict[str, Program] = {}

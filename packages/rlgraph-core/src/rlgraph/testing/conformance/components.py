@@ -188,10 +188,7 @@ def lacks_kernels(subject: Subject, case: Case) -> str:
 
 
 @check_each(
-    "kernels",
-    CASES,
-    capabilities=lambda case: ("gradients",) if case.trains else (),
-    reason=lacks_kernels,
+    "kernels", CASES, capabilities=lambda case: ("gradients",) if case.trains else (), reason=lacks_kernels
 )
 def same_as_single_source(subject: Subject, case: Case) -> None:
     """Kernels compute what the single source computes, those of losses in a group of learners, too."""

@@ -21,11 +21,7 @@ NAN, LN2 = float("nan"), float(np.log(2.0))
 
 #: What is computed -> (function, arguments, expected result), in float32 and int64.
 EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
-    "ops.round of halves": (
-        lambda ops, x: ops.round(x),
-        [[0.5, 1.5, 2.5, -1.5]],
-        [0.0, 2.0, 2.0, -2.0],
-    ),
+    "ops.round of halves": (lambda ops, x: ops.round(x), [[0.5, 1.5, 2.5, -1.5]], [0.0, 2.0, 2.0, -2.0]),
     "ops.trunc of negatives": (lambda ops, x: ops.trunc(x), [[-1.5, 1.5]], [-1.0, 1.0]),
     "ops.argmax of equal elements": (
         lambda ops, x: ops.argmax(x, -1),
@@ -41,11 +37,7 @@ EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
     "ops.min of a NaN": (lambda ops, x: ops.min(x), [[1.0, NAN, 2.0]], NAN),
     "ops.maximum of a NaN": (lambda ops, x: ops.maximum(x, 0.0), [[NAN, -1.0]], [NAN, 0.0]),
     "ops.minimum of a NaN": (lambda ops, x: ops.minimum(x, 0.0), [[NAN, 1.0]], [NAN, 0.0]),
-    "ops.where beside a NaN": (
-        lambda ops, x: ops.where(x > 0.0, x, 0.0),
-        [[NAN, 1.0]],
-        [0.0, 1.0],
-    ),
+    "ops.where beside a NaN": (lambda ops, x: ops.where(x > 0.0, x, 0.0), [[NAN, 1.0]], [0.0, 1.0]),
     "ops.log_softmax of large numbers": (
         lambda ops, x: ops.log_softmax(x),
         [[1e4, 0.0, -1e4]],
@@ -74,11 +66,7 @@ EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
         [2.0, 0.0, 0.0],
     ),
     "ops.std of equal numbers": (lambda ops, x: ops.std(x), [[3.0, 3.0]], 0.0),
-    "ops.searchsorted left": (
-        lambda ops, x, y: ops.searchsorted(x, y),
-        [[1, 2, 2, 3], [0, 2, 4]],
-        [0, 1, 4],
-    ),
+    "ops.searchsorted left": (lambda ops, x, y: ops.searchsorted(x, y), [[1, 2, 2, 3], [0, 2, 4]], [0, 1, 4]),
     "ops.searchsorted right": (
         lambda ops, x, y: ops.searchsorted(x, y, side="right"),
         [[1, 2, 2, 3], [0, 2, 3]],
@@ -89,11 +77,7 @@ EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
         [[1.0, 2.0, 4.0], [2, 0, 2]],
         [2.0, 0.0, 5.0],
     ),
-    "ops.boolean_mask of nothing": (
-        lambda ops, x: ops.boolean_mask(x, x > 2.0),
-        [[1.0, 2.0]],
-        np.zeros(0),
-    ),
+    "ops.boolean_mask of nothing": (lambda ops, x: ops.boolean_mask(x, x > 2.0), [[1.0, 2.0]], np.zeros(0)),
     "ops.clip at its bounds": (
         lambda ops, x: ops.clip(x, -1.0, 1.0),
         [[-2.0, -1.0, 0.5, 3.0]],

@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from rlgraph.core.ops.elementwise import broadcast_shapes
 from rlgraph.testing.operations.calls import Call
 from rlgraph.testing.operations.cases import Cases
-from rlgraph.testing.operations.strategies import (
-    ANY,
-    DIMS,
-    axes_of,
-    broadcastable,
-    scalars,
-    tensors,
-)
+from rlgraph.testing.operations.strategies import ANY, DIMS, axes_of, broadcastable, scalars, tensors
 
 
 @st.composite

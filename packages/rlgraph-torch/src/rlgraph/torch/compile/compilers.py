@@ -74,10 +74,7 @@ def _quietly(folder: Path) -> Iterator[None]:
 
     key = "TORCHINDUCTOR_CACHE_DIR"
     before = os.environ.get(key)
-    if before in (
-        None,
-        default_cache_dir(),
-    ):  # inductor's default is a folder that others can predict
+    if before in (None, default_cache_dir()):  # inductor's default is a folder that others can predict
         os.environ[key] = str(folder / "inductor")
     try:
         with warnings.catch_warnings():

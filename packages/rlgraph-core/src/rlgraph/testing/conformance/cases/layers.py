@@ -125,10 +125,7 @@ CASES: dict[str, Case] = {
     ),
     "embedding_lookup_nested": _lookup(Dict(a=IntBox(6), b={"c": IntBox(2)}, add_batch_rank=True)),
     "embedding_lookup_scaled": Case(
-        ScaledLookup,
-        {"ids": IntBox(6, add_batch_rank=True), "factors": FEATURES},
-        ("call",),
-        by=("factors",),
+        ScaledLookup, {"ids": IntBox(6, add_batch_rank=True), "factors": FEATURES}, ("call",), by=("factors",)
     ),
     "embedding_lookup_time": _lookup(WORDS),
     "layer_norm": _layer(LayerNorm),

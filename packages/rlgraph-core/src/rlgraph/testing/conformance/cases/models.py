@@ -31,11 +31,7 @@ def _curiosity(action_space: Any) -> IntrinsicCuriosityModule:
 
 
 def _transitions(actions: Any, time: bool = False) -> dict[str, Any]:
-    spaces = {
-        "states": FEATURES,
-        "actions": from_spec(actions).with_batch_rank(),
-        "next_states": FEATURES,
-    }
+    spaces = {"states": FEATURES, "actions": from_spec(actions).with_batch_rank(), "next_states": FEATURES}
     return {name: space.with_time_rank(STEPS) if time else space for name, space in spaces.items()}
 
 

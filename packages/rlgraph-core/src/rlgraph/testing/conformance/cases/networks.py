@@ -107,9 +107,7 @@ CASES: dict[str, Case] = {
         _mixed, {"inputs": Tuple(IntBox(4), FEATURES, add_batch_rank=True)}, ("call",)
     ),
     "instruction_encoder": Case(
-        lambda: InstructionEncoder(7, 3, 2),
-        {"texts": TextBox(add_batch_rank=True)},
-        ("call",),
+        lambda: InstructionEncoder(7, 3, 2), {"texts": TextBox(add_batch_rank=True)}, ("call",)
     ),
     "instruction_encoder_time": Case(
         lambda: InstructionEncoder(7, 3, 2),

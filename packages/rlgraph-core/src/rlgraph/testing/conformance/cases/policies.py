@@ -112,11 +112,7 @@ CASES: dict[str, Case] = {
     ),
     "shared_value_function_policy": Case(
         lambda: SharedValueFunctionPolicy(LAYERS, IntBox(4)),
-        {
-            "observations": FEATURES,
-            "next_observations": FEATURES,
-            "actions": IntBox(4, add_batch_rank=True),
-        },
+        {"observations": FEATURES, "next_observations": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
         ("get_values_of_transitions", "get_state_values_adapter_outputs_and_parameters", "get_entropy"),
         by=("observations",),
     ),
@@ -128,11 +124,7 @@ CASES: dict[str, Case] = {
     ),
     "policy_recurrent": Case(
         lambda: ObservationParts(Policy(RECURRENT, IntBox(4))),
-        {
-            "states": SEQUENCES,
-            "actions": IntBox(4).with_extra_ranks(True, True, True),
-            **STATES_AND_RESETS,
-        },
+        {"states": SEQUENCES, "actions": IntBox(4).with_extra_ranks(True, True, True), **STATES_AND_RESETS},
         (*DETERMINISTIC, "get_log_likelihood_per_part"),
         by=("states", "internal_states"),
     ),

@@ -66,10 +66,7 @@ TD3_SPACES = {"q_values_next": TWO, "q_values": TWO, "q_values_policy": FLOATS, 
 def _actor_critic(spaces: Mapping[str, Any] = ACTOR_CRITIC_SPACES, **options: Any) -> Case:
     # The targets of the value function are made of its values, and are fixed: no difference quotients by them.
     return Case(
-        lambda: ActorCriticLoss(**options),
-        spaces,
-        ("loss", "loss_per_item"),
-        by=("log_probs", "entropy"),
+        lambda: ActorCriticLoss(**options), spaces, ("loss", "loss_per_item"), by=("log_probs", "entropy")
     )
 
 
@@ -147,10 +144,7 @@ CASES: dict[str, Case] = {
         by=("q_values", "q_values_sampled"),
     ),
     "sac_loss_discrete": Case(
-        lambda: SACLoss(discrete=True),
-        SAC_DISCRETE_SPACES,
-        ("loss",),
-        by=("q_values", "log_probs_sampled"),
+        lambda: SACLoss(discrete=True), SAC_DISCRETE_SPACES, ("loss",), by=("q_values", "log_probs_sampled")
     ),
     "sac_loss_temperature": Case(
         lambda: SACLoss(target_entropy=-1.0), SAC_SPACES, ("alpha_loss_per_item",), by=("alpha",)

@@ -76,10 +76,7 @@ CASES: dict[str, Case] = {
     **_tried("clip", FEATURES, FLOATS, min=-0.5, max=0.5),
     **_tried("concat", Dict(a=FEATURES, b=VALUES), PIECES),
     "container_splitter": Case(
-        lambda: ContainerSplitter("b", "a"),
-        {"inputs": FLOATS},
-        ("call", "split_into_dict"),
-        by=("inputs",),
+        lambda: ContainerSplitter("b", "a"), {"inputs": FLOATS}, ("call", "split_into_dict"), by=("inputs",)
     ),
     "container_splitter_tuple": Case(
         lambda: ContainerSplitter(tuple_length=2), {"inputs": Tuple(FEATURES, VALUES)}, ("call",)
