@@ -7,23 +7,15 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
+from doubles import Episodes, kept
 
 from rlgraph.agents import Agent, DQNAgent, PPOAgent
 from rlgraph.core import PluginError, SpecError, find_backend, registry
-from rlgraph.environments import DeterministicEnv, OpenAIGymEnv
+from rlgraph.environments import OpenAIGymEnv
 from rlgraph.spaces import FloatBox, IntBox, SpaceError
 
 STATES, ACTIONS = FloatBox(shape=(3,)), IntBox(4)
 SPACES = {"state_space": STATES, "action_space": ACTIONS, "backend": "numpy"}
-
-
-class Watched(DeterministicEnv):
-    """Remembers whether it was terminated."""
-
-    terminated = False
-
-    def terminate(self):
-        self.terminated = True
 
 
 def refusal(spec, expected=SpecError, **kwargs):
@@ -141,16 +133,11 @@ def test_spaces_of_gymnasium(tmp_path):
 
 
 def test_an_instance_stays_open_and_what_was_made_is_closed():
-    mine, made = Watched(), []
+    mine, (made, factory) = Episodes(), kept(Episodes)
     Agent.from_spec("dqn", env=mine, backend="numpy")
-    assert not mine.terminated
-
-    def factory():
-        made.append(Watched())
-        return made[-1]
-
+    assert not mine.closed
     Agent.from_spec("dqn", env=factory, backend="numpy")
-    assert [environment.terminated for environment in made] == [True]
+    assert [environment.closed for environment in made] == [True]
 
 
 def test_a_gymnasium_instance_stays_open():
@@ -194,49 +181,55 @@ def test_no_spec():
     assert refusal(5) == "agent: expected a mapping with 'type', a name or a file, given 5"
 
 
+FORMS = "expected a number, [from, to], [type, from, to], [type, from, to, argument] or a mapping with 'type'"
+LAYERS = [{"type": "dense", "units": 4}, {"type": "dense", "units": -1}]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("netwrk_spec", [], "DQNAgent has no such key. Did you mean 'network_spec'?"),
+        ("memory_spec.capacity", 0, "expected an integer >= 1, given 0"),
+        ("exploration_spec.epsilon_spec", "linear", f"{FORMS}, given 'linear'"),
+        ("optimizer_spec.type", "adm", "unknown component 'adm'. Did you mean 'adam'?"),
+        ("optimizer_spec.learning_rate", "fast", f"{FORMS}, given 'fast'"),
+        ("optimizer_spec.beta1", 3, "expected a number in [0, 1), given 3"),
+        ("optimizer_spec.lr", 0.1, "Adam has no such key. It is 'learning_rate' here."),
+        ("execution_spec", [1], "expected a mapping or null, given [1]"),
+        ("execution_spec.dtyp", 1, "ExecutionSpec has no such key. Did you mean 'dtype'?"),
+        ("execution_spec.threads", 0, "expected an integer from 1 to 1024, given 0"),
+        ("acting", "np", "expected 'auto', 'numpy' or 'backend', given 'np'"),
+        ("discount", 1.5, "expected a number in [0, 1], given 1.5"),
+        ("discount", 2, "expected a number in [0, 1], given 2"),
+        ("discount", "0.9", "expected a number, given '0.9'"),
+    ],
+)
+def test_wrong_arguments(path, value, said):
+    spec = value
+    for key in reversed(path.split(".")):
+        spec = {key: spec}
+    assert refusal({"type": "dqn", **spec}) == f"agent.{path}: {said}"
+
+
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ({"netwrk_spec": []}, "agent.netwrk_spec: DQNAgent has no such key. Did you mean 'network_spec'?"),
-        ({"memory_spec": {"capacity": 0}}, "agent.memory_spec.capacity: expected an integer >= 1, given 0"),
-        (
-            {"exploration_spec": {"epsilon_spec": "linear"}},
-            "agent.exploration_spec.epsilon_spec: expected a number",
-        ),
-        (
-            {"optimizer_spec": {"type": "adm"}},
-            "optimizer_spec.type: unknown component 'adm'. Did you mean 'adam'?",
-        ),
-        (
-            {"optimizer_spec": {"learning_rate": "fast"}},
-            "agent.optimizer_spec.learning_rate: expected a number, [from, to]",
-        ),
-        ({"network_spec": [{"type": "dens"}]}, "agent.network_spec[0].type: unknown component 'dens'"),
-        ({"network_spec": []}, "agent.network_spec.layers: expected a list of layer specs, given []"),
-        (
-            {"execution_spec": {"dtyp": 1}},
-            "execution_spec.dtyp: ExecutionSpec has no such key. Did you mean 'dtype'?",
-        ),
         ({"seed": -1}, "execution_spec.seed: expected an integer >= 0, given -1"),
-        ({"acting": "np"}, "acting: expected 'auto', 'numpy' or 'backend', given 'np'"),
-        ({"execution_spec": [1]}, "agent.execution_spec: expected a mapping or null, given [1]"),
-        ({"discount": 1.5}, "agent.discount: expected a number in [0, 1], given 1.5"),
-        ({"discount": "0.9"}, "agent.discount: expected a number, given '0.9'"),
+        ({"network_spec": []}, "network_spec.layers: expected a list of layer specs, given []"),
         (
-            {"optimizer_spec": {"lr": 0.1}},
-            "optimizer_spec.lr: Adam has no such key. It is 'learning_rate' here.",
+            {"network_spec": [{"type": "dens"}]},
+            "network_spec[0].type: unknown component 'dens'. Did you mean 'dense'?",
         ),
+        ({"network_spec": LAYERS}, "network_spec[1].units: expected an integer >= 1, given -1"),
     ],
 )
-def test_wrong_arguments(spec, said):
-    assert said in refusal({"type": "dqn", **spec})
+def test_places_within_an_argument(spec, said):
+    assert refusal({"type": "dqn", **spec}) == f"agent.{said}"
 
 
 def test_all_mistakes_of_the_update_spec_at_once():
-    message = refusal(
-        {"type": "dqn", "update_spec": {"batch_size": 0, "update_intervl": 2, "update_steps": "1"}}
-    )
-    assert message.splitlines() == [
+    updates = {"batch_size": 0, "update_intervl": 2, "update_steps": "1"}
+    assert refusal({"type": "dqn", "update_spec": updates}).splitlines() == [
         "agent.update_spec.update_steps: expected an integer >= 1, given '1'",
         "agent.update_spec.batch_size: expected an integer >= 1 and <= 1000000, given 0",
         "agent.update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
@@ -250,36 +243,8 @@ def test_all_mistakes_of_a_mapping_at_once():
         "agent.double_q: expected true or false, given 'yes'",
     ]
     del spec["netwrk_spec"], spec["double_q"]
-    assert (
-        refusal(spec) == "agent.memory_spec.capcity: ReplayMemory has no such key. Did you mean 'capacity'?"
-    )
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ({"discount": 2}, "agent.discount: expected a number in [0, 1], given 2"),
-        ({"memory_spec": {"capacity": 0}}, "agent.memory_spec.capacity: expected an integer >= 1, given 0"),
-        (
-            {"network_spec": [{"type": "dense", "units": 4}, {"type": "dense", "units": -1}]},
-            "agent.network_spec[1].units: expected an integer >= 1, given -1",
-        ),
-        (
-            {"network_spec": [{"type": "dens"}]},
-            "agent.network_spec[0].type: unknown component 'dens'. Did you mean 'dense'?",
-        ),
-        (
-            {"optimizer_spec": {"beta1": 3}},
-            "agent.optimizer_spec.beta1: expected a number in [0, 1), given 3",
-        ),
-        (
-            {"execution_spec": {"threads": 0}},
-            "agent.execution_spec.threads: expected an integer from 1 to 1024, given 0",
-        ),
-    ],
-)
-def test_where_a_value_is_wrong(spec, message):
-    assert refusal({"type": "dqn", **spec}) == message
+    said = "agent.memory_spec.capcity: ReplayMemory has no such key. Did you mean 'capacity'?"
+    assert refusal(spec) == said
 
 
 @pytest.mark.parametrize("space", [FloatBox(shape=(2,)), IntBox(), IntBox(1, 4)])
@@ -304,34 +269,26 @@ def test_missing_spaces(given, missing):
         Agent.from_spec("dqn", backend="numpy", **given)
 
 
-def test_wrong_space():
-    assert "did you mean 'float'?" in refusal("dqn", SpaceError, state_space="flot")
-
-
-def test_unknown_environment():
-    assert "The nearest is 'CartPole-v1'" in refusal("dqn", env="CartPol-v1")
-
-
-def test_unknown_backend():
-    assert refusal("dqn", backend="nmpy") == "backend: unknown backend 'nmpy'. Did you mean 'numpy'?"
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"state_space": "flot"}, SpaceError, "did you mean 'float'?"),
+        ({"env": "CartPol-v1"}, SpecError, "The nearest is 'CartPole-v1'"),
+        ({"backend": "nmpy"}, SpecError, "backend: unknown backend 'nmpy'. Did you mean 'numpy'?"),
+    ],
+)
+def test_unknown_names(options, error, said):
+    assert said in refusal("dqn", error, **options)
 
 
 @pytest.mark.parametrize(
-    ("name", "distribution"),
-    [
-        ("torch", "rlgraph-torch"),
-        ("pytorch", "rlgraph-torch"),
-        ("tf", "rlgraph-tf"),
-        ("tensorflow", "rlgraph-tf"),
-    ],
+    ("name", "framework"), [("torch", "torch"), ("pytorch", "torch"), ("tf", "tf"), ("tensorflow", "tf")]
 )
-def test_a_backend_that_is_not_installed(monkeypatch, name, distribution):
+def test_a_backend_that_is_not_installed(monkeypatch, name, framework):
     known = registry("rlgraph.backends")
     monkeypatch.setattr(known, "_plugins", {"numpy": known._plugins["numpy"]})
-    assert (
-        refusal("dqn", backend=name)
-        == f"backend: backend {name!r} is not installed: pip install {distribution}"
-    )
+    said = f"backend: backend {name!r} is not installed: pip install rlgraph-{framework}"
+    assert refusal("dqn", backend=name) == said
 
 
 def test_a_backend_without_its_framework(monkeypatch, backend):
@@ -357,10 +314,8 @@ def test_json_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(("units", "acting"), [(4, "numpy"), (450, "backend")])
 def test_small_networks_act_on_numpy(units, acting, backend):
     layers = [{"type": "dense", "units": units}, {"type": "dense", "units": units}]
-    assert (
-        Agent.from_spec({"type": "dqn", "network_spec": layers}, **{**SPACES, "backend": backend}).acting
-        == acting
-    )
+    agent = Agent.from_spec({"type": "dqn", "network_spec": layers}, **{**SPACES, "backend": backend})
+    assert agent.acting == acting
 
 
 def test_the_target_starts_as_the_policy(make_agent, backend):
@@ -411,21 +366,16 @@ def test_a_learning_rate_in_place_of_an_optimizer(agent, number):
 
 def test_more_than_the_agent_by_position():
     for arguments, example in (
-        (
-            ("MlpPolicy", "CartPole-v1"),
-            "Agent.from_spec('ppo', env='CartPole-v1'); given 'MlpPolicy', 'CartPole-v1'",
-        ),
-        (("dqn", "Acrobot-v1", 1), "Agent.from_spec('dqn', env='Acrobot-v1'); given 'dqn', 'Acrobot-v1', 1"),
-        (
-            ({"type": "dqn"}, object),
-            "Agent.from_spec({'type': 'dqn'}, env=env); given {'type': 'dqn'}, <class",
-        ),
-        (("dqn", {"type": "grid_world"}), "Agent.from_spec('dqn', env={'type': 'grid_world'}); given"),
-        (({}, "CartPole-v1"), "Agent.from_spec('ppo', env='CartPole-v1'); given {}"),
+        (("MlpPolicy", "CartPole-v1"), "('ppo', env='CartPole-v1'); given 'MlpPolicy', 'CartPole-v1'"),
+        (("dqn", "Acrobot-v1", 1), "('dqn', env='Acrobot-v1'); given 'dqn', 'Acrobot-v1', 1"),
+        (({"type": "dqn"}, object), "({'type': 'dqn'}, env=env); given {'type': 'dqn'}, <class"),
+        (("dqn", {"type": "grid_world"}), "('dqn', env={'type': 'grid_world'}); given"),
+        (({}, "CartPole-v1"), "('ppo', env='CartPole-v1'); given {}"),
     ):
         with pytest.raises(SpecError) as caught:
             Agent.from_spec(*arguments)
-        assert f"expected the agent by position and all else by name, as in {example}" in str(caught.value)
+        said = f"expected the agent by position and all else by name, as in Agent.from_spec{example}"
+        assert said in str(caught.value)
     with pytest.raises(SpecError, match=r"as in PPOAgent\.from_spec\('ppo', env='CartPole-v1'\)"):
         PPOAgent.from_spec("ppo", "CartPole-v1")
 

@@ -47,6 +47,19 @@ def rlgraph(monkeypatch, capsys, tmp_path):
 
 
 @pytest.fixture
+def refused(rlgraph):
+    """Runs `rlgraph ARGUMENTS`, which must be a mistake: what is said, exit code 2, no traceback."""
+
+    def run(said, *arguments):
+        outcome = rlgraph(*arguments)
+        assert outcome.code == 2 and said in outcome.err, outcome.err
+        assert "Traceback" not in outcome.out + outcome.err
+        return outcome
+
+    return run
+
+
+@pytest.fixture
 def tiny(tmp_path):
     """Writes the spec of an agent of a few dozen parameters; gives the file's name."""
 

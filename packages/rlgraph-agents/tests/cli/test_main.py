@@ -5,6 +5,7 @@ import re
 from importlib.metadata import entry_points, version
 
 import pytest
+from doubles import raising
 
 from rlgraph.algorithms.presets import find_preset
 from rlgraph.cli.main import main
@@ -35,7 +36,7 @@ def test_train(rlgraph, tiny, backend, tmp_path):
     assert re.search(r"training +│ 30 steps, \d+ episodes, 7 updates", outcome.out)
     assert "rlgraph evaluate some/run" in outcome.out
     folder = tmp_path / "some" / "run"
-    for name in (
+    for name in [
         "curve.png",
         "graph.svg",
         "graph.png",
@@ -43,7 +44,7 @@ def test_train(rlgraph, tiny, backend, tmp_path):
         "tensorboard",
         "checkpoints",
         "config.json",
-    ):
+    ]:
         assert (folder / name).exists()
         assert name in outcome.out
     assert "In some/run:" in outcome.out
@@ -79,17 +80,8 @@ def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends,
     agent = json.dumps({"type": "dqn", "network_spec": [{"type": "dense", "units": 4}]})
     (tmp_path / "small.json").write_text(agent)
     allowed = ["--allow-imports", "gymnasium.envs"]
-    arguments = [
-        "--env",
-        env,
-        "--set",
-        "worker.max_timesteps_per_episode=200",
-        "--steps",
-        8,
-        "--set",
-        "evaluation.final_episodes=1",
-        *allowed,
-    ]
+    values = ["--set", "worker.max_timesteps_per_episode=200", "--set", "evaluation.final_episodes=1"]
+    arguments = ["--env", env, "--steps", 8, *values, *allowed]
     outcome = rlgraph("train", "--backend", "pytorch", "--agent", "small.json", *arguments)
     assert outcome.code == 0 and "on torch, seed 0" in outcome.out
     (folder,) = (tmp_path / "runs").iterdir()
@@ -181,7 +173,7 @@ def test_evaluate_on_every_backend(rlgraph, run, backends):
     assert rlgraph("evaluate", run, "--episodes", 3, "--seed", 2).code == 0
 
 
-def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, tmp_path):
+def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, refused, run, tmp_path):
     checkpoints = tmp_path / run / "checkpoints"
     assert not (checkpoints / "best").exists()
     last = rlgraph("evaluate", run, "--episodes", 2)
@@ -191,20 +183,18 @@ def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, tmp_path)
         instead = rlgraph("evaluate", run, "--episodes", 2)
     assert (instead.code, instead.out) == (0, last.out)
     (checkpoints / "last" / "manifest.json").write_text("{")
-    outcome = rlgraph("evaluate", run)
-    assert outcome.code == 2
-    assert "no valid checkpoint in" in outcome.err
-    assert "manifest.json cannot be read" in outcome.err
+    assert "manifest.json cannot be read" in refused("no valid checkpoint in", "evaluate", run).err
 
 
 @pytest.mark.parametrize("content", [None, "{", "{}", '{"run": {}}'])
-def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
+def test_evaluate_what_is_no_run(refused, tmp_path, content):
     (tmp_path / "run").mkdir()
     if content:
         (tmp_path / "run" / "config.json").write_text(content)
-    outcome = rlgraph("evaluate", "run")
-    assert outcome.code == 2
-    assert outcome.err.startswith("RunFolderError: run is not a run folder: config.json cannot be read (")
+    outcome = refused(
+        "RunFolderError: run is not a run folder: config.json cannot be read (", "evaluate", "run"
+    )
+    assert outcome.err.startswith("RunFolderError")
 
 
 # plugins, plan, graph
@@ -272,159 +262,95 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
     assert "get_q_values" in outcome.out and "insert_records" not in outcome.out
 
 
-def test_graph_and_plan_of_a_run(rlgraph, tiny, undrawn):
-    arguments = [
-        "--agent",
-        tiny(dueling_q=False),
-        "--env",
-        "deterministic",
-        "--backend",
-        "numpy",
-        "--steps",
-        4,
-    ]
-    options = ["--set", "update_spec.do_updates=false", "--folder", "run"]
-    assert rlgraph("train", *arguments, *options).code == 0
+def test_graph_and_plan_of_a_run(rlgraph, refused, tiny, undrawn):
+    options = "--env deterministic --backend numpy --steps 4 --set update_spec.do_updates=false --folder run"
+    assert rlgraph("train", "--agent", tiny(dueling_q=False), *options.split()).code == 0
     whole = rlgraph("graph", "run", "--depth", 9)
     assert whole.code == 0 and "advantage" not in whole.out  # the default agent is a dueling one
     assert "advantage" in rlgraph("graph", "--env", "deterministic", "--depth", 9).out
     plan = rlgraph("plan", "run", "act")
     assert plan.code == 0 and "def act(" in plan.out and "advantage" not in plan.out
-    for command, said in (
-        (
-            ["graph", "run", "--agent", "ppo"],
-            "run: a run has its agent and environment: leave out --agent and --env",
-        ),
-        (["graph", "nowhere"], "nowhere is not a run folder"),
-        (["plan", "run"], "expected [RUN] METHOD, such as runs/one update, given run"),
-        (["plan", "run", "a", "b"], "expected [RUN] METHOD"),
-        (["plan", "nowhere", "act"], "nowhere is not a run folder"),
-        (["plan", "run", "acct"], "act"),
-    ):
-        outcome = rlgraph(*command)
-        assert outcome.code == 2 and said in outcome.err
+    said = "run: a run has its agent and environment: leave out --agent and --env"
+    refused(said, "graph", "run", "--agent", "ppo")
+    refused("nowhere is not a run folder", "graph", "nowhere")
+    refused("expected [RUN] METHOD, such as runs/one update, given run", "plan", "run")
+    refused("expected [RUN] METHOD", "plan", "run", "a", "b")
+    refused("nowhere is not a run folder", "plan", "nowhere", "act")
+    refused("act", "plan", "run", "acct")
 
 
 # Mistakes.
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("command", "said"),
     [
-        (["train", "--backend", "nmpy"], "SpecError: backend: unknown backend 'nmpy'. Did you mean 'numpy'?"),
-        (["train", "--agent", "dqm"], "SpecError: agent.type: unknown agent 'dqm'. Did you mean 'dqn'?"),
-        (["train", "--agent", "missing.json"], "SpecError: agent: file "),
+        ("train --backend nmpy", "SpecError: backend: unknown backend 'nmpy'. Did you mean 'numpy'?"),
+        ("train --agent dqm", "SpecError: agent.type: unknown agent 'dqm'. Did you mean 'dqn'?"),
+        ("train --agent missing.json", "SpecError: agent: file "),
+        ("train --agent list.json", "SpecError: agent: list.json: expected a mapping with 'type', given [1]"),
+        ("train --agent broken.json", "broken.json' is not valid JSON: "),
+        ("train --agent execution.json", "agent.execution_spec: expected a mapping or null, given 'fast'"),
+        ("train --agent keys.json", "DQNAgent has no such key."),
+        ("train --env CartPol-v1", "The nearest is 'CartPole-v1'."),
+        ("train --steps 0", "SpecError: steps: expected an integer >= 1 without a data set, given 0"),
+        ("train --num-envs 0", "worker.num_envs: expected an integer >= 1 and <= 10000, given 0"),
+        ("train --seed -1", "SpecError: seed: expected an integer >= 0, given -1"),
+        ("evaluate nowhere", "RunFolderError: nowhere is not a run folder"),
+        ("plan get_action", "has no API method 'get_action'. Did you mean 'get_greedy_actions'?"),
+        ("plan act --full --file p.pdf", "the suffix of a page must be"),
+        ("plan act --file p.md", "--file writes the page of --full"),
+        ("graph --method act_greedly", "has no API method 'act_greedly'. Did you mean 'act_greedily'?"),
+        ("graph --scope polcy", "has no component 'polcy'. Did you mean 'dqn/policy'?"),
+        ("graph --depth 0", "depth: expected an integer >= 1 or None, given 0"),
+        ("graph --file g.jpg", "the suffix of a drawing must be"),
+        ("graph --agent norm.json --env grid_world", "SpaceError: dqn/policy/network/layer_norm-0"),
         (
-            ["train", "--agent", "list.json"],
-            "SpecError: agent: list.json: expected a mapping with 'type', given [1]",
-        ),
-        (["train", "--agent", "broken.json"], "broken.json' is not valid JSON: "),
-        (
-            ["train", "--agent", "execution.json"],
-            "SpecError: agent.execution_spec: expected a mapping or null, given 'fast'",
-        ),
-        (["train", "--agent", "keys.json"], "DQNAgent has no such key."),
-        (["train", "--env", "CartPol-v1"], "The nearest is 'CartPole-v1'."),
-        (
-            ["train", "--steps", "0"],
-            "SpecError: steps: expected an integer >= 1 without a data set, given 0",
-        ),
-        (
-            ["train", "--num-envs", "0"],
-            "SpecError: worker.num_envs: expected an integer >= 1 and <= 10000, given 0",
-        ),
-        (
-            ["train", "--seed", "-1"],
-            "SpecError: seed: expected an integer >= 0, given -1",
-        ),
-        (["evaluate", "nowhere"], "RunFolderError: nowhere is not a run folder"),
-        (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_greedy_actions'?"),
-        (["plan", "act", "--full", "--file", "p.pdf"], "the suffix of a page must be"),
-        (["plan", "act", "--file", "p.md"], "--file writes the page of --full"),
-        (
-            ["graph", "--method", "act_greedly"],
-            "has no API method 'act_greedly'. Did you mean 'act_greedily'?",
-        ),
-        (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'dqn/policy'?"),
-        (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
-        (["graph", "--file", "g.jpg"], "the suffix of a drawing must be"),
-        (
-            ["graph", "--agent", "norm.json", "--env", "grid_world"],
-            "SpaceError: dqn/policy/network/layer_norm-0",
-        ),
-        (
-            ["graph", "--agent", "norm.json", "--env", "grid_world"],
+            "graph --agent norm.json --env grid_world",
             "\n>>           dqn/policy/network/layer_norm-0.call(inputs: int64[B]) -> ?",
         ),
+        ("trian", "No such command 'trian'"),
+        ("train --stps 3", "No such option"),
+        ("train --steps many", "Invalid value for '--steps'"),
+        ("plan", "Missing argument"),
+        ("graph --format png", "Invalid value for '--format'"),
     ],
 )
-def test_wrong_input(rlgraph, tmp_path, monkeypatch, arguments, said):
+def test_mistakes(refused, tmp_path, monkeypatch, command, said):
     monkeypatch.setenv("RLGRAPH_BACKEND", "numpy")
     (tmp_path / "list.json").write_text("[1]")
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "execution.json").write_text('{"type": "dqn", "execution_spec": "fast"}')
     (tmp_path / "norm.json").write_text('{"type": "dqn", "network_spec": [{"type": "layer_norm"}]}')
     (tmp_path / "keys.json").write_text('{"type": "dqn", "[draw]": 1}')
-    outcome = rlgraph(*arguments)
-    assert outcome.code == 2
-    assert said in outcome.err
-    assert "Traceback" not in outcome.out + outcome.err
+    refused(said, *command.split())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["trian"], "No such command 'trian'"),
-        (["train", "--stps", "3"], "No such option"),
-        (["train", "--steps", "many"], "Invalid value for '--steps'"),
-        (["plan"], "Missing argument"),
-        (["graph", "--format", "png"], "Invalid value for '--format'"),
-    ],
-)
-def test_wrong_usage(rlgraph, arguments, said):
-    outcome = rlgraph(*arguments)
-    assert outcome.code == 2
-    assert said in outcome.err
-    assert "Traceback" not in outcome.err
-
-
-def test_messages_are_neither_wrapped_nor_read_as_markup(rlgraph, monkeypatch):
+def test_messages_are_neither_wrapped_nor_read_as_markup(refused, monkeypatch):
     long = "[bold]" + "needs " * 40 + 'pip install "rlgraph-core[draw]" [/]'
-
-    def fail(*_, **__):
-        raise RLGraphError(long)
-
-    monkeypatch.setattr("rlgraph.draw.draw", fail)
-    outcome = rlgraph("graph", "--env", "deterministic")
-    assert outcome.code == 2
-    assert f"\nRLGraphError: {long}\n" in outcome.err
+    monkeypatch.setattr("rlgraph.draw.draw", raising(RLGraphError(long)))
+    refused(f"\nRLGraphError: {long}\n", "graph", "--env", "deterministic")
 
 
-def test_several_backends_and_none_named(rlgraph, backends, monkeypatch, tmp_path):
+def test_several_backends_and_none_named(refused, backends, monkeypatch, tmp_path):
     if len(backends) < 2:
         pytest.skip(f"needs two backends, installed: {', '.join(backends) or 'none'}")
     monkeypatch.delenv("RLGRAPH_BACKEND", raising=False)
     monkeypatch.setenv("RLGRAPH_HOME", str(tmp_path))
-    outcome = rlgraph("train")
-    assert outcome.code == 2
-    assert f"SpecError: several backends are installed: {', '.join(backends)}. Choose one" in outcome.err
+    outcome = refused(
+        f"SpecError: several backends are installed: {', '.join(backends)}. Choose one", "train"
+    )
     assert f"--backend {backends[0]})" in outcome.err
 
 
 def test_a_program_error_is_not_hidden(rlgraph, monkeypatch):
-    def fail(*_, **__):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("rlgraph.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", raising(ZeroDivisionError))
     with pytest.raises(ZeroDivisionError):
         rlgraph("graph", "--env", "deterministic")
 
 
 def test_ctrl_c_outside_of_training(rlgraph, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("rlgraph.draw.draw", interrupt)
+    monkeypatch.setattr("rlgraph.draw.draw", raising(KeyboardInterrupt))
     outcome = rlgraph("graph", "--env", "deterministic")
     assert outcome.code == 130
     assert "Traceback" not in outcome.out + outcome.err

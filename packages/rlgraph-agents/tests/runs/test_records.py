@@ -124,6 +124,9 @@ def test_what_is_no_file(tmp_path, make):
         read_metrics(tmp_path)
 
 
+COLUMNS, EVALUATIONS = "timesteps,return,length", "evaluations.jsonl"
+
+
 @pytest.mark.parametrize(
     ("read", "name", "content", "said"),
     [
@@ -133,33 +136,18 @@ def test_what_is_no_file(tmp_path, make):
         (read_metrics, "metrics.jsonl", f'{{"timesteps": 1{400 * "0"}}}\n', "line 1: int too large"),
         (read_metrics, "metrics.jsonl", "[" * 100_000 + "\n", "line 1: maximum recursion"),
         (read_metrics, "metrics.jsonl", "\xff\n", "line 1: "),
+        (read_evaluations, EVALUATIONS, '{"returns": [1.0]}\n', "line 1: an evaluation: lengths: missing"),
         (
             read_evaluations,
-            "evaluations.jsonl",
-            '{"returns": [1.0]}\n',
-            "line 1: an evaluation: lengths: missing",
-        ),
-        (
-            read_evaluations,
-            "evaluations.jsonl",
+            EVALUATIONS,
             '{"returns": [NaN], "lengths": [1], "timesteps": 1}\n',
             "an evaluation: returns",
         ),
         (read_episodes, "episodes.csv", "timesteps,return\n", None),
         (read_episodes, "episodes.csv", "timesteps,return\n1,2\n", "line 2: expected the columns"),
-        (
-            read_episodes,
-            "episodes.csv",
-            "timesteps,return,length\n1,2,3\n1,2\n",
-            "line 3: expected 3 columns",
-        ),
-        (
-            read_episodes,
-            "episodes.csv",
-            "timesteps,return,length\n1,inf,3\n",
-            "line 2: expected a finite return",
-        ),
-        (read_episodes, "episodes.csv", "timesteps,return,length\n1,2,3.5\n", "line 2: invalid literal"),
+        (read_episodes, "episodes.csv", f"{COLUMNS}\n1,2,3\n1,2\n", "line 3: expected 3 columns"),
+        (read_episodes, "episodes.csv", f"{COLUMNS}\n1,inf,3\n", "line 2: expected a finite return"),
+        (read_episodes, "episodes.csv", f"{COLUMNS}\n1,2,3.5\n", "line 2: invalid literal"),
     ],
 )
 def test_damaged_rows_are_named(tmp_path, read, name, content, said):

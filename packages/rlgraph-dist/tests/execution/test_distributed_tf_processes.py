@@ -13,6 +13,8 @@ import pytest
 
 pytest.importorskip("tensorflow")
 
+from doubles import told
+
 from rlgraph.core import allow_clusters, allow_network
 from rlgraph.execution import ImpalaExecutor
 from rlgraph.execution.distributed_tf.cluster import free_address
@@ -69,13 +71,6 @@ def test_workers_that_are_killed_or_stopped_are_replaced():
     assert not any(map(is_running, signals.pids))
 
 
-class StopAtReport(Callback):
-    """Ends the run at the first report."""
-
-    def on_report(self, worker, metrics):
-        return True
-
-
 @contextmanager
 def training(folder, engine="distributed_tf", clusters=()):
     """A run in another process, as soon as it has a checkpoint."""
@@ -122,7 +117,7 @@ def test_a_learner_that_is_killed_resumes_from_its_checkpoint(tmp_path):
         assert wait(lambda: not any(map(is_running, workers)), LIMIT)
     step = newest_step(folder)
     overrides = ["executor_spec.engine=in_process"]
-    summary = resume(folder, overrides=overrides, callbacks=[StopAtReport()])
+    summary = resume(folder, overrides=overrides, callbacks=[told(on_report=lambda *_: True)])
     assert summary.training.timesteps > step >= 2048
 
 
@@ -151,7 +146,7 @@ def test_a_learner_of_a_cluster_that_is_killed_is_resumed_with_the_workers_it_ha
             assert wait(lambda: f"worker 0: the learner at {address} is gone" in said.read_text(), LIMIT)
         step = newest_step(folder)
         with allow_clusters(address, other), allow_network():
-            assert resume(folder, callbacks=[StopAtReport()]).training.timesteps > step
+            assert resume(folder, callbacks=[told(on_report=lambda *_: True)]).training.timesteps > step
         assert worker.wait(LIMIT) == 0  # the run has ended
     finally:
         worker.kill()

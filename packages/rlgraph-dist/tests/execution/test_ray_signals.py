@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("ray")
 
 import psutil
+from doubles import told
 
 from rlgraph.runs import resume
 from rlgraph.runs.checkpoints import RunCheckpoints
-from rlgraph.workers import Callback
 
 pytestmark = pytest.mark.slow
 
@@ -71,13 +71,6 @@ def test_a_signal_ends_a_run_soon(tmp_path, number):
     assert (tmp_path / "run" / "checkpoints" / "last" / "manifest.json").exists()
 
 
-class StopAtReport(Callback):
-    """Ends the run at the first report."""
-
-    def on_report(self, worker, metrics):
-        return True
-
-
 def test_a_learner_that_is_killed_resumes_from_its_checkpoint(tmp_path):
     """Its actors end with it, Ray's agents a minute later; the run resumes anywhere, here in one process."""
     folder = tmp_path / "run"
@@ -87,6 +80,6 @@ def test_a_learner_that_is_killed_resumes_from_its_checkpoint(tmp_path):
         assert seconds_until_gone([each for each in started if each not in agents]) < LIMIT
     _, state = RunCheckpoints(folder / "checkpoints", 2, memory=True).newest()
     overrides = ["executor_spec.engine=in_process", "executor_spec.actors=1"]
-    summary = resume(folder, overrides=overrides, callbacks=[StopAtReport()])
+    summary = resume(folder, overrides=overrides, callbacks=[told(on_report=lambda *_: True)])
     assert summary.training.timesteps > state.worker.done >= 2048
     assert "its actors began new episodes" in summary.departures[0]

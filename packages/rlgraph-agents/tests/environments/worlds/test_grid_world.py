@@ -23,13 +23,8 @@ def walk(env, actions):
 def test_2x2_to_the_goal():
     env = GridWorld("2x2")
     assert env.reset() == 0
-    assert walk(env, [UP, LEFT, DOWN, DOWN, RIGHT]) == [
-        (0, -0.1, False),
-        (0, -0.1, False),
-        (1, -0.1, False),
-        (1, -0.1, False),
-        (3, 1.0, True),
-    ]
+    steps = walk(env, [UP, LEFT, DOWN, DOWN, RIGHT])
+    assert steps == [*((position, -0.1, False) for position in (0, 0, 1, 1)), (3, 1.0, True)]
 
 
 def test_a_hole_ends_the_episode():
@@ -50,13 +45,8 @@ def test_rich_rewards():
     hole.reset()
     goal.reset()
     assert walk(hole, [RIGHT]) == [(2, -100.0, True)]
-    assert walk(goal, [RIGHT] * 5) == [
-        (6, -0.1, False),
-        (7, -0.1, False),
-        (8, -10.0, False),
-        (9, -0.1, False),
-        (10, 50.0, True),
-    ]
+    rewards = {6: -0.1, 7: -0.1, 8: -10.0, 9: -0.1, 10: 50.0}
+    assert walk(goal, [RIGHT] * 5) == [(at, reward, at == 10) for at, reward in rewards.items()]
 
 
 def test_4x4_shortest_way_in_both_representations():
@@ -206,36 +196,23 @@ def test_a_turn_comes_before_the_step():
 
 
 @pytest.mark.parametrize(
-    ("world", "landed"),
+    ("world", "forward", "landed", "reward"),
     [
-        ("S  G", 2),
-        ("SW G", 2),  # over a wall
-        ("SH G", 2),  # over a hole
-        ("SF G", 2),  # over a fire
-        ("S WG", 1),  # no landing on a wall: one field
-        ("SWWG", 0),  # nowhere to land
+        (["S  G"], 1, 2, -0.1),
+        (["SW G"], 1, 2, -0.1),  # over a wall
+        (["SH G"], 1, 2, -0.1),  # over a hole
+        (["SF G"], 1, 2, -0.1),  # over a fire
+        (["S WG"], 1, 1, -0.1),  # no landing on a wall: one field
+        (["SWWG"], 1, 0, -0.1),  # nowhere to land
+        (["S ", "G "], 1, 2, -0.1),  # at the rim: the last field
+        (["S    G"], 2, 3, -0.1),  # a step before it
+        (["SH   G"], 2, 1, -5.0),  # nobody jumps out of a hole
     ],
 )
-def test_a_jump_goes_two_fields_over_whatever_is_between(world, landed):
-    env = GridWorld([world], action_type="ftj")
+def test_a_jump_goes_two_fields_over_whatever_is_between(world, forward, landed, reward):
+    env = GridWorld(world, action_type="ftj")
     env.reset()
-    state, reward, terminated, _, _ = env.step(act(turn=2, jump=1))
-    assert (state, reward, terminated) == (landed, -0.1, False)
-
-
-def test_a_jump_at_the_rim_lands_on_the_last_field():
-    env = GridWorld(["S ", "G "], action_type="ftj")
-    env.reset()
-    assert env.step(act(turn=2, jump=1))[0] == 2
-
-
-def test_step_and_jump_make_three_fields_but_nobody_jumps_out_of_a_hole():
-    env = GridWorld(["S    G"], action_type="ftj")
-    env.reset()
-    assert env.step(act(turn=2, forward=2, jump=1))[0] == 3
-    env = GridWorld(["SH   G"], action_type="ftj")
-    env.reset()
-    assert env.step(act(turn=2, forward=2, jump=1))[:3] == (1, -5.0, True)
+    assert env.step(act(forward, turn=2, jump=1))[:3] == (landed, reward, reward == -5.0)
 
 
 def test_the_bool_of_ftjb_jumps():

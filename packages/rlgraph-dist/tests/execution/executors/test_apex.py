@@ -19,7 +19,6 @@ from rlgraph.execution.remote.replay_shard import BatchFormat
 from rlgraph.execution.remote.sampling import SamplerSpec
 from rlgraph.experience.messages import pack_message
 from rlgraph.runs import resume, train
-from rlgraph.workers import Callback
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
 APEX = {
@@ -31,16 +30,6 @@ APEX = {
     "execution_spec": {"threads": 1},
 }
 PRIORITIZED = {"type": "prioritized_replay", "capacity": 200, "beta": [0.4, 1.0]}
-
-
-class Reports(Callback):
-    """The metrics of all reports."""
-
-    def __init__(self):
-        self.metrics = []
-
-    def on_report(self, worker, metrics):
-        self.metrics.append(metrics)
 
 
 class Faulty(InProcessEngine):
@@ -93,11 +82,11 @@ def shards_of(engine):
 
 
 def test_updates_follow_the_rate_of_the_agent():
-    engine, reports = Faulty(), Reports()
+    engine, reports = Faulty(), []
     executor = make(engine=engine)
-    result = executor.execute_timesteps(512, callbacks=reports)
+    result = executor.execute_timesteps(512, callbacks=lambda worker, metrics: reports.append(metrics))
     assert (result.timesteps, result.updates) == (512, (512 - 64) // 4 + 1)
-    (metrics,) = reports.metrics
+    (metrics,) = reports
     assert metrics["replay_ratio"] == pytest.approx(result.updates * 8 / 512)
     assert (metrics["actor_restarts"], metrics["shard_restarts"]) == (0, 0)
     # In one process all but one wait at any time.

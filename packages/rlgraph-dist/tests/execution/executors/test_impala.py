@@ -4,13 +4,13 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from doubles import told
 
 from rlgraph.core import SpecError
 from rlgraph.execution import ApexExecutor, ImpalaExecutor
 from rlgraph.execution.engine import ActorDied
 from rlgraph.execution.in_process import InProcessEngine
 from rlgraph.experience.fragment import Origin
-from rlgraph.workers import Callback
 
 LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}]
 IMPALA = {
@@ -21,16 +21,6 @@ IMPALA = {
 }
 
 
-class Ages(Callback):
-    """The metrics of all reports."""
-
-    def __init__(self):
-        self.metrics = []
-
-    def on_report(self, worker, metrics):
-        self.metrics.append(metrics)
-
-
 def make(spec=IMPALA, **options):
     options = {"backend": "torch", "actors": 2, "num_envs": 4, "seed": 1, "report_interval": 10**6, **options}
     return ImpalaExecutor(spec, "CartPole-v1", **options)
@@ -38,20 +28,20 @@ def make(spec=IMPALA, **options):
 
 def test_actors_are_asked_ahead_and_their_weights_are_old():
     """Two actors with two requests each, an update of two fragments: every fragment but the first was acted earlier."""
-    executor, ages = make(), Ages()
-    result = executor.execute(steps=10 * 2 * 5 * 4, callbacks=ages)
+    executor, ages = make(), []
+    result = executor.execute(steps=10 * 2 * 5 * 4, callbacks=lambda worker, row: ages.append(row))
     assert (result.timesteps, result.updates) == (400, 10)
     # Four fragments come at once, for two updates; each is asked for when one is taken, two updates ahead.
-    (metrics,) = ages.metrics
+    (metrics,) = ages
     assert metrics["weights_age"] == pytest.approx(((0 + 1) + 8 * 2) / 10)
     assert "dropped_fragments" not in metrics
 
 
 def test_fragments_that_are_too_old_are_dropped_and_counted():
-    executor, ages = make({**IMPALA, "max_age": 1}, requests_per_actor=4), Ages()
-    result = executor.execute(steps=200, callbacks=ages)
+    executor, ages = make({**IMPALA, "max_age": 1}, requests_per_actor=4), []
+    result = executor.execute(steps=200, callbacks=lambda worker, row: ages.append(row))
     assert result.updates == 5
-    (metrics,) = ages.metrics
+    (metrics,) = ages
     assert metrics["weights_age"] <= 1.0
     assert metrics["dropped_fragments"] > 0
 
@@ -66,10 +56,10 @@ DQN = {
 
 @pytest.mark.parametrize("interval", [1, 8])
 def test_a_memory_takes_steps_of_all_ages(interval):
-    executor, reports = make(DQN, weights_interval=interval), Ages()
-    result = executor.execute(steps=640, callbacks=reports)
+    executor, reports = make(DQN, weights_interval=interval), []
+    result = executor.execute(steps=640, callbacks=lambda worker, row: reports.append(row))
     assert (result.timesteps, result.updates) == (640, (640 - 40) // 4 + 1)
-    assert "dropped_fragments" not in reports.metrics[0]
+    assert "dropped_fragments" not in reports[0]
 
 
 def test_an_actor_whose_fragment_is_too_old_gets_newer_weights():
@@ -186,17 +176,14 @@ def test_an_actor_that_says_something_else_than_is_true_is_started_again(changes
     assert executor.lost_fragments >= 1
 
 
-class Interrupts(Callback):
-    """Ctrl-C at the third update."""
+def test_training_goes_on_after_an_interruption():
+    executor = make()
 
-    def on_update(self, worker, results):
+    def interrupt(worker, results):
         if worker.agent.updates == 3:
             raise KeyboardInterrupt
 
-
-def test_training_goes_on_after_an_interruption():
-    executor = make()
-    assert executor.execute_timesteps(400, callbacks=Interrupts()).interrupted
+    assert executor.execute_timesteps(400, callbacks=told(on_update=interrupt)).interrupted
     updates = executor.agent.updates
     assert executor.execute(steps=400).updates == executor.agent.updates - updates == 10
 
