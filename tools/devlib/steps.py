@@ -93,10 +93,7 @@ def _typed_modules() -> list[str]:
     portions = sorted(portion for package in load_packages().values() for portion in package.portions)
     return [
         *(argument for portion in portions for argument in ("-p", portion)),
-        "-p",
-        "devlib",
-        "-m",
-        "check_repository",
+        *("-p", "devlib", "-m", "check_repository", "-m", "harness"),
     ]
 
 

@@ -1,12 +1,12 @@
-"""A short run of ``tools/stress_memory.py``, and that it finds what it looks for."""
+"""A short run of ``tools/faults/stress_memory.py``, and that it finds what it looks for."""
 
 from typing import Any
 
 import pytest
+from stress_memory import MEMORIES, Stress
 
 from rlgraph.core.graph.plan import HostStep
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
-from stress_memory import MEMORIES, Stress
 
 
 @pytest.mark.slow

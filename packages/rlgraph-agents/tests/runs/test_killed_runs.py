@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a run. ``tools/kill_and_resume.py`` does this at many random moments."""
+"""kill -9 in the middle of a run. ``tools/faults/kill_and_resume.py`` does this at many random moments."""
 
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills and stops processes of the three flows at random moments, and checks what every run did.
 
-    python3 tools/distributed_faults.py --kills 14 --stops 7 --flow impala
-    python3 tools/distributed_faults.py --engine distributed_tf --kills 40 --stops 0 --flow impala
+    python3 tools/faults/distributed_faults.py --kills 14 --stops 7 --flow impala
+    python3 tools/faults/distributed_faults.py --engine distributed_tf --kills 40 --stops 0 --flow impala
 
 A run trains on CartPole until some of its actors and shards were killed (SIGKILL) or stopped for a while (SIGSTOP, then
 SIGCONT: shorter and longer than the executor waits). Then it must have ended as configured: all steps counted are those
@@ -13,7 +13,6 @@ must end with the error that says so. A run that takes longer than the limit han
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
 import os
 import random
@@ -22,10 +21,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
 
-from devlib.actor_hosts import hosts
+from harness import hosts, parser_of, small_agent, verdict
 
 #: Seconds until a run counts as hanging, and that an executor waits for an answer.
 LIMIT, ANSWER = 280.0, 3.0
@@ -33,60 +31,37 @@ LIMIT, ANSWER = 280.0, 3.0
 FAULTS = 3
 
 
-@dataclass
-class Report:
-    """What happened in the runs of a flow."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__, seed=1)
     parser.add_argument("--kills", type=int, default=14)
     parser.add_argument("--stops", type=int, default=7)
     parser.add_argument("--flow", choices=("sync_batch", "impala", "apex"), default="sync_batch")
     parser.add_argument("--engine", choices=("ray", "distributed_tf"), default="ray")
-    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = "1"
     from rlgraph.execution.executors.executor import make_engine
 
-    draws, report = random.Random(options.seed), Report()
+    draws, problems, counts = random.Random(options.seed), list[str](), Counter[str]()
     faults = ["kill"] * options.kills + ["stop"] * options.stops
     draws.shuffle(faults)
-    engine = make_engine(
-        {"type": "ray", "num_cpus": 2}
-        if options.engine == "ray"
-        else {"type": options.engine, "allow_network": True}
-    )
+    more = {"num_cpus": 2} if options.engine == "ray" else {"allow_network": True}
+    engine = make_engine({"type": options.engine, **more})
     began = time.monotonic()
     number = 0
     while faults:
         number += 1
         some, faults = faults[:FAULTS], faults[FAULTS:]
         faulthandler.dump_traceback_later(LIMIT, exit=True)
-        run(
-            options.flow,
-            engine,
-            some,
-            draws,
-            number,
-            is_limited=number % 3 == 0 and "kill" in some,
-            report=report,
-        )
+        found, happened = run(options.flow, engine, some, draws, number)
+        problems, counts = problems + found, counts + happened
         faulthandler.cancel_dump_traceback_later()
     engine.close()
-    counts = report.counts
-    print(
+    done = (
         f"{options.flow} on {options.engine}: {number} runs, {counts['kills']} kills and {counts['stops']} stops in "
         f"{time.monotonic() - began:.0f} s; {counts['restarts']} restarts; of {counts['asked']} fragments asked for "
         f"{counts['taken']} taken in, {counts['lost']} lost; {counts['steps']:,} steps; "
-        f"{len(report.problems)} problems"
+        f"{len(problems)} problems"
     )
-    for problem in report.problems:
-        print(problem)
-    return 1 if report.problems else 0
+    return verdict(problems, done)
 
 
 class Faults(threading.Thread):
@@ -141,20 +116,13 @@ class Faults(threading.Thread):
 
 
 def run(
-    flow: str,
-    engine: Any,
-    kinds: list[str],
-    draws: random.Random,
-    number: int,
-    *,
-    is_limited: bool,
-    report: Report,
-) -> None:
-    """One run with faults; a limited one may replace nothing."""
+    flow: str, engine: Any, kinds: list[str], draws: random.Random, number: int
+) -> tuple[list[str], Counter[str]]:
+    """One run with faults: what was wrong, and what happened. Every third one with kills may replace nothing."""
     from rlgraph.execution import TooManyRestarts
     from rlgraph.workers import Callback
 
-    faults = Faults(kinds, draws)
+    faults, is_limited = Faults(kinds, draws), number % 3 == 0 and "kill" in kinds
 
     class Watch(Callback):
         """Ends the run when its faults are over."""
@@ -188,20 +156,12 @@ def run(
         rest = asked - lost - under_way
         if rest != len(taken):
             problems.append(f"of {asked} fragments {len(taken)} were taken in, expected {rest}")
-    what = (
-        f"{', '.join(faults.done)}: {restarts} restarts, {lost} fragments lost, {executor.timesteps:,} steps"
-    )
+    steps, done = executor.timesteps, ", ".join(faults.done)
+    what = f"{done}: {restarts} restarts, {lost} fragments lost, {steps:,} steps"
     print(f"{flow} {number}: {what}{', limited' if is_limited else ''} {problems or ''}", flush=True)
-    report.problems += [f"{flow} {number}: {problem}" for problem in problems]
-    report.counts.update(
-        kills=kills,
-        stops=faults.done.count("stop"),
-        restarts=restarts,
-        asked=asked,
-        lost=lost,
-        taken=len(taken),
-        steps=executor.timesteps,
-    )
+    counts = {"kills": kills, "stops": faults.done.count("stop"), "restarts": restarts}
+    counts |= {"asked": asked, "lost": lost, "taken": len(taken), "steps": steps}
+    return [f"{flow} {number}: {problem}" for problem in problems], Counter(counts)
 
 
 def check(taken: list[tuple[int, int, int, int]], executor: Any) -> list[str]:
@@ -250,22 +210,13 @@ def make(flow: str, engine: Any, seed: int, limit: int) -> tuple[Any, list[tuple
             taken.append((origin.actor, origin.incarnation, origin.number, sample.steps))
             super().count(sample, schedule)
 
-    agents: dict[str, dict[str, Any]] = {
-        "sync_batch": {"type": "ppo", "rollout_length": 16, "num_epochs": 1, "num_minibatches": 1},
-        "impala": {"type": "impala", "rollout_length": 16},
-        "apex": {
-            "type": "apex",
-            "memory_spec": {"capacity": 5000},
-            "update_spec": {"steps_before_update": 200, "update_interval": 8, "batch_size": 16},
-        },
-    }
     executor = Counting(
-        {**agents[flow], "network_spec": [16], "execution_spec": {"threads": 1}},
+        small_agent(flow, capacity=5000, update_interval=8),
         "CartPole-v1",
+        backend="torch",
         engine=engine,
         actors=2,
         num_envs=4,
-        backend="torch",
         seed=seed,
         max_actor_restarts=limit,
         sample_timeout=ANSWER,

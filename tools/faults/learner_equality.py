@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Are two learners on halves of every batch, each in a process of its own, one on the whole?
 
-    python tools/learner_equality.py --results docs/results/learner_equality.json
+    python tools/faults/learner_equality.py --results docs/results/learner_equality.json
 
 Every algorithm does 100 updates in float64, with given batches, draws and orders of minibatches, over every collective
 that is installed; the valid records of learner 1 are three times those of learner 0, and once more with a quarter of
@@ -11,11 +11,12 @@ priorities; the two learners have the same weights bit for bit. Exit code 1 if a
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from harness import parser_of, verdict
 
 from rlgraph.agents.conformance.learner_groups import (
     CASES,
@@ -28,19 +29,14 @@ from rlgraph.agents.conformance.learner_groups import (
 from rlgraph.runs.provenance import provenance
 
 #: Backend and collective.
-GROUPS = (
-    ("torch", "gloo"),
-    ("torch", "horovod"),
-    ("tf", "horovod"),
-    ("tf", "tensorflow"),
-)
+GROUPS = (("torch", "gloo"), ("torch", "horovod"), ("tf", "horovod"), ("tf", "tensorflow"))
 #: Columns of learner 0.
 FIRSTS = (COLUMNS // 2, COLUMNS // 4)
 LIMIT = 1e-10
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--updates", type=int, default=100)
     parser.add_argument(
         "--groups", nargs="+", default=[" ".join(group) for group in GROUPS], metavar="'torch gloo'"
@@ -52,16 +48,16 @@ def main() -> int:
     options = parser.parse_args()
     execution = {"threads": 1, "compile": options.compile}
     facts = {key: value for key, value in provenance().items() if key != "command"}
-    is_wrong = False
+    problems: list[str] = []
     for group in options.groups:
         found = measure(*group.split(), options.updates, execution)
-        is_wrong |= any(max(each.values()) > LIMIT for each in found.values())
+        problems += [f"{group}, {name}" for name, each in found.items() if max(each.values()) > LIMIT]
         if options.results:
             known = json.loads(options.results.read_text()) if options.results.exists() else {}
             title = f"{group} compiled" if options.compile else group
             known[title] = {"updates": options.updates, **facts, "differences": found}
             options.results.write_text(json.dumps(known, indent=2) + "\n")
-    return int(is_wrong)
+    return verdict(problems)
 
 
 def measure(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills programs of a TensorFlow cluster at random moments, and starts them again.
 
-    python tools/cluster_faults.py --kills 10
+    python tools/faults/cluster_faults.py --kills 10
 
 IMPALA learns CartPole on a cluster document: a learner, which has the server of TensorFlow, and two workers. One of the
 three is killed (SIGKILL) at a random moment. Within the limit the learner must have named the worker in the run's
@@ -11,19 +11,17 @@ folder, or the workers must have said that the learner is gone. Then the program
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+from harness import not_learned, parser_of, size_of_metrics, start, verdict, wait
 
 from rlgraph.execution.distributed_tf.cluster import free_address
 
@@ -105,12 +103,7 @@ class Cluster:
 
     def _start(self, name: str, module: str, *arguments: str) -> None:
         with open(self.file(name), "ab") as output:
-            self.programs[name] = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, "PYTHONFAULTHANDLER": "1", "TF_CPP_MIN_LOG_LEVEL": "2"},
-            )
+            self.programs[name] = start(module, *arguments, output=output)
 
     def file(self, name: str) -> Path:
         """What a program has printed."""
@@ -158,12 +151,10 @@ class Cluster:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__, seed=1)
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="tf")
     options = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = "1"
     draws, problems, kills = random.Random(options.seed), list[str](), 0
     with tempfile.TemporaryDirectory() as place:
         cluster = Cluster(Path(place), options.seed, options.backend)
@@ -182,8 +173,7 @@ def main() -> int:
             problems = problems or finish(cluster)
         finally:
             cluster.end()
-    print(f"{kills} kills", *problems or ["nothing was wrong"], sep="\n")
-    return int(bool(problems))
+    return verdict(problems, f"{kills} kills")
 
 
 def kill_one(cluster: Cluster, draws: random.Random, problems: list[str]) -> int:
@@ -213,39 +203,20 @@ def kill_one(cluster: Cluster, draws: random.Random, problems: list[str]) -> int
 
 def goes_on(cluster: Cluster) -> bool:
     """Wait until the run has written something more; whether it has."""
-    file = cluster.folder / "metrics.jsonl"
-    size = file.stat().st_size if file.exists() else 0
-
-    def is_more() -> bool:
-        return (file.exists() and file.stat().st_size > size) or cluster.has_finished()
-
-    return wait(is_more, GOES_ON)
+    size = size_of_metrics(cluster.folder)
+    return wait(lambda: size_of_metrics(cluster.folder) > size or cluster.has_finished(), GOES_ON)
 
 
 def finish(cluster: Cluster) -> list[str]:
     """Wait for the end of the run and of its workers; returns what was wrong."""
     if not wait(cluster.has_finished, 3.0 * GOES_ON):
         return [f"the run does not end: {cluster.file('learner').read_text()[-2000:]}"]
-    result = json.loads((cluster.folder / "result.json").read_text(encoding="utf-8"))
-    returns = result["evaluation"]["returns"]
-    mean = sum(returns) / len(returns)
-    print(f"finished with a mean return of {mean:.1f}; {len(result['departures'])} departures", flush=True)
-    problems = [] if mean >= LEARNED else [f"learned {mean:.1f}, expected {LEARNED}"]
+    problems = not_learned(cluster.folder, LEARNED)
     for name in ("worker 0", "worker 1"):
         if not wait(lambda name=name: cluster.programs[name].poll() is not None, ENDED):  # type: ignore[misc]
             problems.append(f"{name} did not end with the run")
             cluster.programs[name].kill()
     return problems
-
-
-def wait(is_so: Callable[[], bool], seconds: float) -> bool:
-    """Wait until something is so; whether it is."""
-    until = time.monotonic() + seconds
-    while not is_so():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 if __name__ == "__main__":

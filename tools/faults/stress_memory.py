@@ -8,14 +8,15 @@ one after the other, and as many of them as there is room for.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from harness import parser_of, verdict
 
 from rlgraph.components import PrioritizedReplay, ReplayMemory, RingBuffer
 from rlgraph.core import GraphExecutor
@@ -53,8 +54,8 @@ MEMORIES: dict[str, Callable[[], Any]] = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def main() -> int:
+    parser = parser_of(__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="for each memory")
     parser.add_argument("--only", action="append", choices=MEMORIES)
     parser.add_argument("--inserting", type=int, default=8, help="threads that insert")
@@ -65,14 +66,16 @@ def main() -> None:
         result = Stress(MEMORIES[name](), options.inserting, options.drawing).run(options.seconds)
         print(f"{name}: {result}", flush=True)
         failures += result.faults
-    sys.exit("\n".join(failures[:10]) if failures else 0)
+    return verdict(failures[:10])
 
 
+@dataclass(frozen=True)
 class Result:
     """What a run has done, and what was wrong."""
 
-    def __init__(self, inserted: int, drawn: int, faults: list[str]):
-        self.inserted, self.drawn, self.faults = inserted, drawn, faults
+    inserted: int
+    drawn: int
+    faults: list[str]
 
     def __str__(self) -> str:
         verdict = f"{len(self.faults)} FAULTS" if self.faults else "no fault"
@@ -181,4 +184,4 @@ def _stacks(threads: np.ndarray, numbers: np.ndarray, ahead: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

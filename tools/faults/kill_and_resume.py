@@ -6,15 +6,13 @@ as a checkpoint is being written, and resumed each time. At the end its metrics,
 checkpoints (weights, optimizer state, experience, random streams) must equal those of the uninterrupted run bit for
 bit. A resumed run repeats the choices of compiled programs that its checkpoint holds.
 
-    python3 tools/kill_and_resume.py --backend torch --kills 20
-    python3 tools/kill_and_resume.py --backend tf --agents reinforce --modes eager
+    python3 tools/faults/kill_and_resume.py --backend torch --kills 20
+    python3 tools/faults/kill_and_resume.py --backend tf --agents reinforce --modes eager
 """
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
-import os
 import random
 import shutil
 import sys
@@ -26,9 +24,9 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-import rlgraph.runs.curve
+from harness import parser_of, without_pictures
+
 from rlgraph.runs import resume, run_differences, train
-from rlgraph.runs.run_folder import RunFolder
 from rlgraph.workers import Callback
 
 LAYERS = [{"type": "dense", "units": 16, "activation": "tanh"}] * 2
@@ -65,17 +63,14 @@ CONTEXT = multiprocessing.get_context("forkserver")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__, seed=0)
     parser.add_argument("--backend", default="torch")
     parser.add_argument("--agents", nargs="+", default=list(OPTIONS), metavar="AGENT")
     parser.add_argument("--modes", nargs="+", default=["eager", "compiled"], choices=["eager", "compiled"])
     parser.add_argument("--kills", type=int, default=20, help="of each agent in each mode")
     parser.add_argument("--kills-per-run", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0, help="of the moments; the runs have one of their own")
     parser.add_argument("--keep", action="store_true", help="keep the folder with all runs")
     options = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = "1"
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     CONTEXT.set_forkserver_preload(["__main__", *FRAMEWORKS.get(options.backend, [])])
     folder = Path(tempfile.mkdtemp(prefix="kill_and_resume."))
     moments = random.Random(options.seed)
@@ -205,9 +200,7 @@ class Begun(Callback):
 
 def run(folder: Path, spec: dict[str, Any], begun: Connection) -> None:
     """Do the run, or resume it; in the child."""
-    # Pictures take longer than the training.
-    RunFolder.draw_graph = lambda self: None
-    rlgraph.runs.curve.draw_curve = lambda *arguments: None
+    without_pictures()
     if (folder / "config.json").exists():
         resume(folder, callbacks=[Begun(begun)])
     else:

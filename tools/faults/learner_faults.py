@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills learners of groups at random moments, and resumes the run each time.
 
-    python3 tools/learner_faults.py --kills 40
+    python3 tools/faults/learner_faults.py --kills 40
 
 A run of PPO on CartPole has two learners. One of them is killed (SIGKILL) at a random moment of training, or of the
 start of the group every fourth time: learner 0, which has the run, or learner 1. Within the limit the other must have
@@ -13,7 +13,6 @@ anything is wrong.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import signal
@@ -23,16 +22,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from harness import children, is_alive, not_learned, parser_of, size_of_metrics, start, verdict, wait
+
 #: Seconds until those that remain must have ended, until a run must have begun, and until the last one must be over.
 LIMIT, BEGIN, END = 10.0, 120.0, 600.0
-_CHILD = b"rlgraph.execution.remote.learners"
 _LEARNED = 400.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__, seed=1)
     parser.add_argument("--kills", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--collective", default="gloo")
     parser.add_argument("--backend", default="torch")
     options = parser.parse_args()
@@ -45,28 +44,17 @@ def main() -> int:
             problems += [problem] if problem else []
             print(f"kill {number + 1}: {problem or 'ended, named'}", flush=True)
         problems += _finish(folder, options)
-    print(*problems or ["nothing was wrong"], sep="\n")
-    return int(bool(problems))
+    return verdict(problems)
 
 
-def _command(folder: Path, options: argparse.Namespace) -> list[str]:
+def _arguments(folder: Path, options: argparse.Namespace) -> list[str]:
+    """What makes ``rlgraph`` start the run, or resume it."""
     group = ["--set", "agent.execution_spec.learners=2"]
-    rlgraph = [sys.executable, "-m", "rlgraph.cli"]
     if (folder / "config.json").exists():
-        return [*rlgraph, "resume", str(folder), *group, "--quiet"]
+        return ["resume", str(folder), *group, "--quiet"]
     return [
-        *rlgraph,
-        *(
-            "train",
-            "--agent",
-            "ppo",
-            "--env",
-            "CartPole-v1",
-            "--backend",
-            options.backend,
-            "--steps",
-            str(options.steps),
-        ),
+        *("train", "--agent", "ppo", "--env", "CartPole-v1"),
+        *("--backend", options.backend, "--steps", str(options.steps)),
         *("--seed", "1", "--folder", str(folder), "--quiet", "--allow-network", *group),
         *("--set", f"agent.execution_spec.collective={options.collective}"),
         *("--set", "agent.execution_spec.threads=1", "--set", "checkpoints.interval=4000"),
@@ -75,20 +63,14 @@ def _command(folder: Path, options: argparse.Namespace) -> list[str]:
 
 def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -> str:
     """Starts or resumes the run and kills a learner; returns what was wrong."""
-    # A process that is asked to abort prints where each of its threads is.
-    process = subprocess.Popen(
-        _command(folder, options),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "PYTHONFAULTHANDLER": "1"},
-    )
+    process = start("rlgraph.cli", *_arguments(folder, options), output=subprocess.PIPE)
     try:
         at_start = any(folder.glob("checkpoints/step-*")) and draws.random() < 0.25
-        if not (_joins if at_start else _trains)(process, folder):
+        if not (_joins(process) if at_start else _trains(process, folder)):
             process.kill()
             return f"did not begin: {(process.communicate()[0] or b'').decode()[-800:]}"
         time.sleep(draws.uniform(0.0, 3.0))
-        if not (others := _children(process.pid)):
+        if not (others := _others(process)):
             process.terminate()
             return f"a learner has ended before any was killed: {process.communicate()[0].decode()[-3000:]}"
         (other,) = others
@@ -97,8 +79,7 @@ def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -
         who = f"learner {int(victim == other)}"
         killed = time.monotonic()
         os.kill(victim, signal.SIGKILL)
-        while (is_late := any(map(_is_alive, {process.pid, other}))) and time.monotonic() - killed < LIMIT:
-            time.sleep(0.05)
+        is_late = not wait(lambda: not any(map(is_alive, {process.pid, other})), LIMIT)
         seconds = time.monotonic() - killed
         if is_late:
             os.kill(process.pid if victim == other else other, signal.SIGABRT)
@@ -115,62 +96,38 @@ def _kill_one(folder: Path, draws: random.Random, options: argparse.Namespace) -
     return ""
 
 
-def _joins(process: subprocess.Popen[bytes], folder: Path) -> bool:
-    """Wait until a run has started learner 1; whether it has."""
-    began = time.monotonic()
-    while not _children(process.pid):
-        if process.poll() is not None or time.monotonic() - began > BEGIN:
-            return False
-        time.sleep(0.05)
-    return True
+def _joins(process: subprocess.Popen[bytes]) -> bool:
+    """Wait until a run has started learner 1; False if it does not."""
+    wait(lambda: bool(_others(process)) or process.poll() is not None, BEGIN)
+    return bool(_others(process))
 
 
 def _trains(process: subprocess.Popen[bytes], folder: Path) -> bool:
-    """Wait until a run has written a report; whether it has. One that is resumed drops some that are there."""
-    began, smallest = time.monotonic(), _metrics(folder)
-    while (size := _metrics(folder)) <= smallest:
-        if process.poll() is not None or time.monotonic() - began > BEGIN:
-            return False
+    """Wait until a run has written a report; False if it does not. One that is resumed drops some that are there."""
+    smallest = size_of_metrics(folder)
+
+    def is_more() -> bool:
+        nonlocal smallest
+        size, before = size_of_metrics(folder), smallest
         smallest = min(smallest, size)
-        time.sleep(0.05)
-    return True
+        return size > before
+
+    return wait(lambda: process.poll() is not None or is_more(), BEGIN) and process.poll() is None
 
 
-def _metrics(folder: Path) -> int:
-    file = folder / "metrics.jsonl"
-    return file.stat().st_size if file.exists() else 0
-
-
-def _children(parent: int) -> list[int]:
+def _others(process: subprocess.Popen[bytes]) -> list[int]:
     """The learners that a process started."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            number = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if number == parent and _CHILD in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:  # it ended meanwhile
-            continue
-    return found
-
-
-def _is_alive(number: int) -> bool:
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    return children(process.pid, ["rlgraph.execution.remote.learners"])
 
 
 def _finish(folder: Path, options: argparse.Namespace) -> list[str]:
     """Resumes the run to its end; returns what was wrong."""
-    done = subprocess.run(_command(folder, options), capture_output=True, text=True, timeout=END)
-    if done.returncode:
-        return [f"the last run failed: {(done.stdout + done.stderr)[-800:]}"]
-    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    returns = result["evaluation"]["returns"]
-    mean = sum(returns) / len(returns)
-    print(f"finished with a mean return of {mean:.1f}; {len(result['departures'])} departures", flush=True)
-    return [] if mean >= _LEARNED else [f"learned {mean:.1f}, expected {_LEARNED}"]
+    process = start("rlgraph.cli", *_arguments(folder, options), output=subprocess.PIPE)
+    try:
+        printed = process.communicate(timeout=END)[0].decode()
+    finally:
+        process.kill()
+    return [f"the last run failed: {printed[-800:]}"] if process.returncode else not_learned(folder, _LEARNED)
 
 
 if __name__ == "__main__":

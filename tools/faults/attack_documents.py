@@ -5,19 +5,16 @@ Each document is a valid one, changed at random: values of other types and impos
 nesting, aliases, tags, broken text. It may be refused or shown; it may not give a traceback, run code that it names
 (which would leave a file), or take longer than ``--seconds``.
 
-    python3 tools/attack_documents.py --documents 1000 --seed 0
+    python3 tools/faults/attack_documents.py --documents 1000 --seed 0
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import json
 import os
 import random
 import resource
-import signal
 import sys
 import tempfile
 import time
@@ -27,6 +24,8 @@ from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from harness import TimeLimit, command_line, parser_of, time_limit
 
 CANARY = "executed"
 SIZES = (0, -1, 10**9, 10**12, 2**63 - 1, 10**400, 1e308, -1e-300, float("inf"), float("nan"))
@@ -45,32 +44,16 @@ NAMES = (
 )
 #: What may be right somewhere, so that a document gets further.
 MILD = (
-    0,
-    1,
-    2,
-    64,
-    0.5,
-    1e-3,
-    True,
-    False,
-    None,
-    [0.5, 0.1],
-    "relu",
-    "replay_memory",
-    "4x4",
-    [],
-    {},
-    "adam",
-    "conv2d",
+    *(0, 1, 2, 64, 0.5, 1e-3, True, False, None, [0.5, 0.1], [], {}),
+    *("relu", "replay_memory", "4x4", "adam", "conv2d"),
 )
 PATHS = ("os:mkdir", "canary_module:run", "canary_module.run", "builtins:exec", "subprocess:check_output")
 TEXTS = ("", "\0", "!!python/object/apply:os.mkdir [executed]", "[" * 5000, "&a [*a]", "{" * 999, "%TAG ! x")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__, seed=0)
     parser.add_argument("--documents", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10.0, help="after which a document counts as a hang")
     options = parser.parse_args()
     draws, seeds, times = random.Random(options.seed), valid_documents(), [0.0]
@@ -180,32 +163,17 @@ def write(draws: random.Random, document: Any) -> Path:
 
 def outcome_of(arguments: list[str], seconds: float) -> tuple[str, str]:
     """What a command does: ``shown``, ``refused`` or one of `FAILURES`; and what it wrote."""
-    from rlgraph.cli.main import main as rlgraph
-
-    sys.argv, words = ["rlgraph", *arguments], io.StringIO()
-    signal.signal(signal.SIGALRM, too_long)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        with contextlib.redirect_stdout(words), contextlib.redirect_stderr(words):
-            code: Any = rlgraph()
-    except Hang:
+        with time_limit(seconds):
+            code, words = command_line(*arguments)
+    except TimeLimit:
         return "hangs", traceback.format_exc()
     except BaseException:
         return "tracebacks", traceback.format_exc()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     if Path(CANARY).exists():
         Path(CANARY).rmdir() if Path(CANARY).is_dir() else Path(CANARY).unlink()
-        return "executions", words.getvalue()
-    return ("shown" if code == 0 else "refused"), words.getvalue()
-
-
-class Hang(BaseException):
-    """A command took too long."""
-
-
-def too_long(*_: Any) -> None:
-    raise Hang
+        return "executions", words
+    return ("shown" if code == 0 else "refused"), words
 
 
 if __name__ == "__main__":

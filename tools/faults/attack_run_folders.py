@@ -7,7 +7,7 @@ resumed. Each of these may succeed or give one message. Counted as faults are a 
 executed, a file outside of the folder that changed, and, but for forgeries, a resumed run that differs from the whole
 one without a word.
 
-    python3 tools/attack_run_folders.py --attacks 500
+    python3 tools/faults/attack_run_folders.py --attacks 500
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ import os
 import random
 import resource
 import shutil
-import signal
 import sys
 import tempfile
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from harness import TimeLimit, command_line, parser_of, time_limit, without_pictures
 
 STEPS = 60
 #: Bytes of this process at most.
@@ -41,18 +40,12 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-class TimeLimit(Exception):
-    """A command hangs."""
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__, seed=0)
     parser.add_argument("--attacks", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="one attack, with its tracebacks")
     parser.add_argument("--seconds", type=int, default=20, help="one command may take")
     options = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = "1"
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     with tempfile.TemporaryDirectory(prefix="attack_run_folders.") as name:
         return attack(Path(name), options)
@@ -115,22 +108,22 @@ def document() -> dict[str, Any]:
 
 def make_runs(place: Path) -> None:
     """``finished``, and ``killed``: the same run, which died after its second checkpoint."""
-    import rlgraph.runs.curve
     from rlgraph.runs import train
-    from rlgraph.runs.run_folder import RunFolder
     from rlgraph.workers import Callback
+
+    class Killed(Exception):
+        pass
 
     class Kill(Callback):
         def on_report(self, worker: Any, metrics: Any) -> None:
             if metrics["timesteps"] == 50:
-                raise TimeLimit
+                raise Killed
 
-    RunFolder.draw_graph = lambda self: None  # type: ignore[method-assign]  # pictures take longer than the run
-    rlgraph.runs.curve.draw_curve = lambda history, evaluations, file, *_: file.write_text("picture")
+    without_pictures()
     train(document(), place / "finished")
     try:
         train(document(), place / "killed", [Kill()])
-    except TimeLimit:
+    except Killed:
         shutil.rmtree(place / "killed" / "checkpoints" / "last")
 
 
@@ -312,11 +305,11 @@ ATTACKS: dict[str, Callable[[Path, random.Random], str]] = {
 
 
 def evaluate(folder: Path) -> None:
-    command_line("evaluate", str(folder), "--episodes", "1", "--json")
+    command("evaluate", str(folder), "--episodes", "1", "--json")
 
 
 def compare(folder: Path) -> None:
-    command_line("compare", str(folder), "--json")
+    command("compare", str(folder), "--json")
 
 
 def report(folder: Path) -> None:
@@ -360,23 +353,15 @@ class Refused(Exception):
     """A command ended with one message."""
 
 
-def command_line(*arguments: str) -> None:
+def command(*arguments: str) -> None:
     """Run a command in this process.
 
     Raises:
         Refused: it gave a message.
     """
-    from rlgraph.cli.main import main as rlgraph
-
-    before, sys.argv = sys.argv, ["rlgraph", *arguments]
-    errors = StringIO()
-    try:
-        with redirect_stdout(StringIO()), redirect_stderr(errors):
-            code = rlgraph()
-    finally:
-        sys.argv = before
+    code, words = command_line(*arguments)
     if code:
-        raise Refused(errors.getvalue())
+        raise Refused(words)
 
 
 def run_command(name: str, folder: Path, place: Path, options: argparse.Namespace) -> str:
@@ -399,20 +384,6 @@ def run_command(name: str, folder: Path, place: Path, options: argparse.Namespac
         if options.only is not None:
             traceback.print_exc()
         return f"TRACEBACK: {type(error).__name__}: {str(error)[:100]}"
-
-
-@contextmanager
-def time_limit(seconds: int) -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise TimeLimit
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 if __name__ == "__main__":
