@@ -13,6 +13,7 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -67,10 +68,10 @@ def _modules(portion: str) -> Iterator[str]:
             yield module.name
 
 
-def _refused(expected: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+def _refused(expected: str, function: Callable[[], Any]) -> None:
     """The call raises an error that holds the expected text, quotation marks apart."""
     try:
-        function(*arguments, **named)
+        function()
     except Exception as error:
         assert expected in str(error).translate({34: None, 39: None}), (
             f"expected {expected!r} in the message: {error}"
@@ -79,23 +80,31 @@ def _refused(expected: str, function: Callable[..., Any], *arguments: Any, **nam
         raise AssertionError(f"{function} must fail without an extra")
 
 
+def _each(package: str, extras: frozenset[str], functions: dict[str, Callable[[], Any]]) -> None:
+    """What needs an extra runs, or names the extra that is missing."""
+    for extra, function in functions.items():
+        if extra in extras:
+            function()
+        else:
+            _refused(f"{package}[{extra}]", function)
+
+
 def spaces(extras: frozenset[str]) -> None:
-    from rlgraph.spaces import Dict, FloatBox, IntBox
+    from rlgraph.spaces import Dict, FloatBox, IntBox, gymnasium
 
     space = Dict(a=IntBox(4), b=Dict(c=FloatBox(-1.0, 1.0, shape=(2,))), add_batch_rank=True)
     sample = space.sample(size=3)
     flat = space.flatten_sample(sample)
     assert space.contains(space.unflatten_sample(flat)), flat
-    if "gymnasium" in extras:
-        from rlgraph.spaces.gymnasium import from_gymnasium, to_gymnasium
 
-        assert from_gymnasium(to_gymnasium(IntBox(4))) == IntBox(4)
-    else:
-        from rlgraph.spaces import gymnasium
+    def converted() -> None:
+        assert gymnasium.from_gymnasium(gymnasium.to_gymnasium(IntBox(4))) == IntBox(4)
 
-        _refused("pip install rlgraph-spaces[gymnasium]", gymnasium.to_gymnasium, IntBox(4))
-    if "testing" not in extras:
-        _refused("pip install rlgraph-spaces[testing]", importlib.import_module, "rlgraph.spaces.testing")
+    optional: dict[str, Callable[[], Any]] = {
+        "gymnasium": converted,
+        "testing": lambda: importlib.import_module("rlgraph.spaces.testing"),
+    }
+    _each("pip install rlgraph-spaces", extras, optional)
 
 
 def core(extras: frozenset[str]) -> None:
@@ -114,27 +123,20 @@ def core(extras: frozenset[str]) -> None:
         "testing": lambda: importlib.import_module("rlgraph.testing.operations"),
         "yaml": lambda: NeuralNetwork.from_spec("network.yaml"),
     }
-    for extra, function in optional.items():
-        if extra in extras:
-            function()
-        else:
-            _refused(f"pip install rlgraph-core[{extra}]", function)
+    _each("pip install rlgraph-core", extras, optional)
 
 
 def torch(extras: frozenset[str]) -> None:
     executor = _learn("torch")
-    if "onnx" not in extras:
-        _refused("pip install rlgraph-torch[onnx]", executor.export_onnx, "onnx", ["predict"])
-    elif sys.version_info < (3, 14):
-        executor.export_onnx("onnx", ["predict"])
+    if "onnx" not in extras or sys.version_info < (3, 14):
+        export = partial(executor.export_onnx, "onnx", ["predict"])
+        _each("pip install rlgraph-torch", extras, {"onnx": export})
 
 
 def tf(extras: frozenset[str]) -> None:
     executor = _learn("tf")
-    if "tensorboard" in extras:
-        executor.summary_writer("summaries").close()
-    else:
-        _refused("pip install rlgraph-tf[tensorboard]", executor.summary_writer, "summaries")
+    optional = {"tensorboard": lambda: executor.summary_writer("summaries").close()}
+    _each("pip install rlgraph-tf", extras, optional)
 
 
 def backend(extras: frozenset[str]) -> None:
@@ -226,11 +228,7 @@ def agents(extras: frozenset[str]) -> None:
         "video": lambda: Mp4Film(Path("film.mp4"), 30.0),
         "wandb": lambda: _rlgraph(*train, "--folder", "logged", "--set", "logging.wandb.mode=offline"),
     }
-    for extra, function in optional.items():
-        if extra in present:
-            function()
-        else:
-            _refused(f"rlgraph-agents[{extra}]", function)
+    _each("rlgraph-agents", present, optional)
 
 
 def _write_data_set(file: Path) -> None:

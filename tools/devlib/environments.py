@@ -111,16 +111,8 @@ def pip_install(
     Nothing is compiled ahead: modules that are imported once or never would cost more than they save.
     """
     options = ["--disable-pip-version-check", "--no-input", "--no-compile", *(["-qq"] if quiet else [])]
-    command = [
-        str(python),
-        "-m",
-        "pip",
-        "install",
-        *options,
-        "-c",
-        str(constraints or constraints_file()),
-        *arguments,
-    ]
+    held = ["-c", str(constraints or constraints_file())]
+    command = [str(python), "-m", "pip", "install", *options, *held, *arguments]
     if run(command, cwd=ROOT) != 0:
         raise EnvironmentFailure(f"pip failed; see above. The command was:\n  {shlex.join(command)}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from devlib.main import main
-from devlib.project import Package, admits
+from devlib.project import Package
 from devlib.release import dependents, next_version, to_upload, unreleased, with_entry, with_range
 
 CHANGELOG = """# Changelog
@@ -68,14 +68,6 @@ def test_ranges_follow_a_sibling_that_they_do_not_admit() -> None:
     assert [*dependents("core", "0.1.1", packages)] == []
     assert with_range("core[draw]>=0.1,<0.2", "0.2.0") == "core[draw]>=0.2,<0.3"
     assert with_range("core>=0.9,<0.10", "1.2.3") == "core>=1.2,<2"
-
-
-@pytest.mark.parametrize(
-    ("version", "admitted"),
-    [("0.1.0", True), ("0.1.9", True), ("0.2.0", False), ("0.10", False), ("0.0.9", False)],
-)
-def test_ranges(version: str, admitted: bool) -> None:
-    assert admits("rlgraph-core[draw,yaml] >= 0.1, < 0.2", version) is admitted
 
 
 def test_siblings_are_uploaded_before_those_that_require_them() -> None:
