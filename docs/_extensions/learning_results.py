@@ -1,7 +1,8 @@
 """The directive ``{rlgraph-results} NAME``: what each seed reached.
 
 An agent's name shows its results of all shipped suites, from ``docs/benchmarks``. Other names are those of files in
-``docs/agents/results``, which `tools/benchmarks/learning.py` wrote; they are shown with the document of their runs.
+``docs/agents/results``, which `tools/benchmarks/learning/document.py` wrote; they are shown with the document of their
+runs.
 """
 
 from __future__ import annotations

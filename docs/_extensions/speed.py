@@ -1,4 +1,4 @@
-"""The directive ``{rlgraph-speed}``: training against Stable-Baselines3, as `tools/benchmarks/train.py` measured it."""
+"""The directive ``{rlgraph-speed}``: training against Stable-Baselines3, by `tools/benchmarks/micro/train.py`."""
 
 from __future__ import annotations
 

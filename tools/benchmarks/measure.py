@@ -84,13 +84,6 @@ class Row:
         return "met" if (value >= self.target if self.at_least else value <= self.target) else "missed"
 
 
-def use_one_thread() -> None:
-    """Keep all numeric libraries to one thread. To be called before any of them is imported."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-
-
 def interleaved(
     subjects: Mapping[str, Callable[[], Any]],
     *,
@@ -147,11 +140,18 @@ def _calls_per_block(subject: Callable[[], Any]) -> int:
 
 # Reports.
 
+#: Backend -> the distributions whose versions are reported.
+DISTRIBUTIONS = {
+    "numpy": ("rlgraph-core", "numpy"),
+    "torch": ("rlgraph-core", "rlgraph-torch", "torch", "numpy"),
+    "tf": ("rlgraph-core", "rlgraph-tf", "tensorflow", "numpy"),
+}
+
 
 def arguments(
     description: str | None, *, backends: Sequence[str] = ("torch", "tf")
 ) -> argparse.ArgumentParser:
-    """The arguments all scripts share."""
+    """The arguments that the scripts share."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     if backends:
@@ -159,19 +159,60 @@ def arguments(
     return parser
 
 
-def report(title: str, rows: Sequence[Row], distributions: Sequence[str], json_file: Path | None) -> None:
-    """Print the table; write the figures."""
+def compared(
+    figures: Mapping[str, Figure],
+    yardstick: str,
+    unit: str,
+    scale: float,
+    target: float | None = None,
+    prefix: str = "",
+    subjects: Sequence[str] = ("rlgraph",),
+) -> list[Row]:
+    """A row for every figure, with its ratio to the yardstick's.
+
+    Args:
+        figures: by subject, in seconds.
+        yardstick: one of the subjects.
+        unit, scale: what the table shows, and how many of it a second has.
+        target: upper limit of the ratios of `subjects`.
+        prefix: of the rows' names.
+    """
+    return [
+        Row(
+            prefix + name,
+            figure.times(scale),
+            unit,
+            None if name == yardstick else figure.over(figures[yardstick]),
+            target if name in subjects else None,
+        )
+        for name, figure in figures.items()
+    ]
+
+
+def report(
+    title: str, rows: Sequence[Row], options: argparse.Namespace, distributions: Sequence[str] = ()
+) -> None:
+    """Print the table; write the figures.
+
+    Args:
+        title: what was measured; the backend of the options, and whether they compile, are added.
+        rows: of the table.
+        options: those of `arguments`, and ``compile`` if there is such a one.
+        distributions: whose versions are reported beside those of the backend.
+    """
+    backend, how = getattr(options, "backend", ""), "compiled" if getattr(options, "compile", False) else ""
+    title = ", ".join(filter(None, (title, backend, how)))
     header = ("", "median", "min to max", "ratio", "target", "")
     table = [header, *(_cells(row) for row in rows)]
     widths = [max(len(line[i]) for line in table) for i in range(len(header))]
-    found = versions(distributions)
+    found = versions((*DISTRIBUTIONS.get(backend, ()), *distributions))
     print(title)
     for line in table:
         cells = [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
         print("  " + "  ".join(cells).rstrip())
     print("  " + ", ".join(f"{name} {version}" for name, version in found.items()))
     print("  " + machine(), flush=True)
-    if json_file is not None:
+    if options.json is not None:
         content = {
             "benchmark": title,
             "versions": found,
@@ -188,7 +229,7 @@ def report(title: str, rows: Sequence[Row], distributions: Sequence[str], json_f
                 for row in rows
             ],
         }
-        json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

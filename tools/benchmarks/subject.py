@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents import DQNAgent
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 
 STATE_SIZE, NUM_ACTIONS, BATCH_SIZE = 4, 2, 64
 LEARNING_RATE, DISCOUNT, CLIP_NORM, EPSILON = 1e-3, 0.99, 10.0, 1e-8
-DISTRIBUTIONS = {
-    "torch": ("rlgraph-core", "rlgraph-torch", "torch", "numpy"),
-    "tf": ("rlgraph-core", "rlgraph-tf", "tensorflow", "numpy"),
-}
+#: Layers of the policy in the order in which code by hand takes them.
+LAYERS = ("network/dense-0", "network/dense-1", "value", "advantages")
+KEYS = ("states", "actions", "rewards", "terminals", "next_states")
+
+
+def names(scope: str) -> list[str]:
+    """The variables of a policy, layer by layer."""
+    return [f"{scope}/{layer}/{kind}" for layer in LAYERS for kind in ("weights", "biases")]
 
 
 def make_agent(backend: str, **overrides: Any) -> DQNAgent:
@@ -60,3 +64,20 @@ def random_batch(seed: int = 0) -> dict[str, np.ndarray]:
         "terminals": rng.random(BATCH_SIZE) < 0.1,
         "next_states": rng.normal(size=(BATCH_SIZE, STATE_SIZE)).astype(np.float32),
     }
+
+
+def random_inputs(space: Any, rng: np.random.Generator, batch: int, time: int = 1) -> Any:
+    """An array of a Space, or of each in a container: categories, numbers in [0, 1), one of ten is true."""
+    if hasattr(space, "items"):
+        return {name: random_inputs(part, rng, batch, time) for name, part in space.items()}
+    shape = (*(time,) * space.has_time_rank, *(batch,) * space.has_batch_rank, *space.shape)
+    if isinstance(space, IntBox):
+        return rng.integers(0, space.num_categories, shape)
+    drawn = rng.random(shape, np.float32)
+    return drawn < 0.1 if space.dtype == "bool" else drawn
+
+
+def transitions(states: Space, actions: Space) -> Dict:
+    """The records of a memory."""
+    fields = {"states": states, "actions": actions, "next_states": states}
+    return Dict({**fields, "rewards": FloatBox(), "terminals": BoolBox()}, add_batch_rank=True)

@@ -25,7 +25,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from harness import TimeLimit, command_line, parser_of, time_limit
+from harness import TimeLimit, command_line, parser_of, places_of, time_limit
 
 CANARY = "executed"
 SIZES = (0, -1, 10**9, 10**12, 2**63 - 1, 10**400, 1e308, -1e-300, float("inf"), float("nan"))
@@ -107,9 +107,7 @@ def hostile(draws: random.Random, document: Any) -> Any:
     """A copy of a document with one or two values changed."""
     document = json.loads(json.dumps(document))
     for _ in range(draws.randint(1, 2)):
-        holders = [holder for holder in containers(document) if holder]
-        holder = draws.choice(holders)
-        key = draws.choice([*holder] if isinstance(holder, dict) else range(len(holder)))
+        holder, key, _ = draws.choice(list(places_of(document)))
         holder[key] = draws.choice(CHANGES)(draws, holder[key])
         if isinstance(holder, dict) and draws.random() < 0.2:
             holder[draws.choice(NAMES)] = draws.choice(SIZES)
@@ -133,14 +131,6 @@ CHANGES: tuple[Callable[[random.Random, Any], Any], ...] = (
     lambda draws, value: draws.choice(("pipe.json", "/dev/zero", "link.yaml", "document.json", "no.toml")),
     deep,
 )
-
-
-def containers(value: Any) -> Iterator[Any]:
-    """All mappings and lists in a document."""
-    if isinstance(value, dict | list):
-        yield value
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from containers(item)
 
 
 def write(draws: random.Random, document: Any) -> Path:

@@ -23,11 +23,11 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import TimeLimit, command_line, parser_of, time_limit, without_pictures
+from harness import TimeLimit, command_line, parser_of, places_of, time_limit, without_pictures
 
 STEPS = 60
 #: Bytes of this process at most.
@@ -233,8 +233,7 @@ def edit_checkpoint(folder: Path, draw: random.Random) -> str:
 
 def edit(content: Any, draw: random.Random) -> str:
     """Replace, remove or add one value inside `content`."""
-    places = list(places_of(content))
-    parent, key, path = draw.choice(places)
+    parent, key, path = draw.choice(list(places_of(content)))
     kind = draw.choice(("value", "value", "value", "remove", "add"))
     if kind == "remove":
         del parent[key]
@@ -246,14 +245,6 @@ def edit(content: Any, draw: random.Random) -> str:
         parent[key] = draw.choice((*VALUES, *numbers))
         return f"{path} = {str(parent[key])[:40]}"
     return f"{kind} {path}"
-
-
-def places_of(content: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:
-    pairs = content.items() if isinstance(content, dict) else enumerate(content)
-    for key, value in list(pairs):
-        yield content, key, f"{path}.{key}"
-        if isinstance(value, dict | list):
-            yield from places_of(value, f"{path}.{key}")
 
 
 def name_commands(folder: Path, draw: random.Random) -> str:

@@ -39,7 +39,16 @@ def verdict(problems: Sequence[str], done: str = "") -> int:
     return int(bool(problems))
 
 
-# Commands in this process.
+# Documents, and commands in this process.
+
+
+def places_of(content: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """Every value in a nested document: what holds it, its key there, and its path."""
+    pairs = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in list(pairs):
+        yield content, key, f"{path}.{key}"
+        if isinstance(value, dict | list):
+            yield from places_of(value, f"{path}.{key}")
 
 
 class TimeLimit(BaseException):

@@ -81,7 +81,7 @@ def test_there_are_results() -> None:
 @pytest.mark.parametrize("file", FILES, ids=IDS)
 def test_the_document_of_results_is_one_of_a_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Options that were renamed or removed make results impossible to repeat."""
-    monkeypatch.syspath_prepend(ROOT / "tools" / "benchmarks")  # as of learning.py
+    monkeypatch.syspath_prepend(ROOT / "tools" / "benchmarks" / "learning")  # as of document.py
     results = json.loads(file.read_text(encoding="utf-8"))
     with allow_imports("badly_scaled"), allow_network():
         check(results["document"])

@@ -1,1 +1,0 @@
-"""Algorithms written with the components there are, for measuring: not tuned, not tested for learning."""
