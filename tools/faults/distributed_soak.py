@@ -34,13 +34,12 @@ def main() -> int:
     from rlgraph.core import registry
     from rlgraph.workers import Callback
 
-    draws = random.Random(options.seed)
+    draws, memory = random.Random(options.seed), Memory(options.minutes, WARM_UP, LIMIT)
 
     class Soak(Callback):
         """Reads the memory, kills, slows training down, and ends it in time."""
 
         def __init__(self) -> None:
-            self.memory = Memory(options.minutes, WARM_UP, LIMIT)
             self.oldest, self.kills, self.next_kill = 0, 0, options.kill_every
 
         def processes(self) -> list[int]:
@@ -49,8 +48,8 @@ def main() -> int:
 
         def on_update(self, worker: Any, results: Mapping[str, float]) -> bool:
             time.sleep(PAUSE)
-            is_over = self.memory.read(worker.timesteps, self.processes)
-            is_due = self.memory.seconds >= self.next_kill
+            is_over = memory.read(worker.timesteps, self.processes)
+            is_due = memory.seconds >= self.next_kill
             if is_due and (victims := [number for number in hosts() if number != self.oldest]):
                 self.next_kill += options.kill_every
                 os.kill(draws.choice(victims), signal.SIGKILL)
@@ -72,7 +71,7 @@ def main() -> int:
     result = executor.execute(steps=10**9, callbacks=soaking)
     restarts = executor.actor_restarts + getattr(executor, "shard_restarts", 0)
     happened = f"and {soaking.kills} kills, {restarts} restarts, {result.timesteps:,} steps"
-    return soaking.memory.verdict([f"{options.flow}: learner", "oldest actor"], happened)
+    return memory.verdict([f"{options.flow}: learner", "oldest actor"], happened)
 
 
 if __name__ == "__main__":

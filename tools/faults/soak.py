@@ -32,19 +32,17 @@ def main() -> int:
     from rlgraph.runs import train
     from rlgraph.workers import Callback, SingleThreadedWorker
 
+    memory = Memory(options.minutes, WARM_UP, LIMIT)
+
     class Reading(Callback):
         """Reads the memory every few seconds and ends the run in time."""
 
-        def __init__(self) -> None:
-            self.memory = Memory(options.minutes, WARM_UP, LIMIT)
-
         def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, Any]) -> bool:
-            return self.memory.read(worker.timesteps, lambda: [os.getpid()])
+            return memory.read(worker.timesteps, lambda: [os.getpid()])
 
-    reading = Reading()
     with tempfile.TemporaryDirectory(prefix="soak.") as folder:
-        train(document(options), Path(folder) / "run", [reading])
-    return reading.memory.verdict([""], f"on {options.backend}")
+        train(document(options), Path(folder) / "run", [Reading()])
+    return memory.verdict([""], f"on {options.backend}")
 
 
 def document(options: argparse.Namespace) -> dict[str, Any]:

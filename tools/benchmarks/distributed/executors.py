@@ -124,9 +124,10 @@ def _measure(name: str, seconds: float) -> None:
     _advance(subject.advance, WARM_UP)
     before = dict(subject.counts())
     passed = _advance(subject.advance, seconds)
+    returns = list(subject.returns())[-100:]
     result = {
         "rates": {key: (value - before[key]) / passed for key, value in subject.counts().items()},
-        "return": _mean(list(subject.returns())[-100:]),
+        "return": sum(returns) / max(len(returns), 1),
         "load": os.getloadavg()[0],
         "versions": {name: importlib.metadata.version(name) for name in subject.distributions},
     }
@@ -141,10 +142,6 @@ def _advance(advance: Callable[[], Any], seconds: float) -> float:
     while time.perf_counter() - started < seconds:
         advance()
     return time.perf_counter() - started
-
-
-def _mean(numbers: list[float]) -> float:
-    return sum(numbers) / max(len(numbers), 1)
 
 
 def _report(

@@ -166,10 +166,6 @@ def provenance() -> dict[str, str]:
     return {"revision": revision.stdout.strip(), "machine": machine()}
 
 
-def seed_of(run: dict[str, Any]) -> int:
-    return int(run["seed"])
-
-
 def record(
     file: Path, head: dict[str, Any], seeds: Sequence[int], measure: Callable[[int], dict[str, Any]]
 ) -> None:
@@ -184,7 +180,7 @@ def record(
     for seed in seeds:
         runs[seed] = measure(seed) | provenance()
         print(file.stem, runs[seed], flush=True)
-        file.write_text(json.dumps({**head, "runs": sorted(runs.values(), key=seed_of)}, indent=2) + "\n")
+        file.write_text(json.dumps({**head, "runs": [runs[seed] for seed in sorted(runs)]}, indent=2) + "\n")
 
 
 def parser_of(description: str | None, folder: str, seeds: Sequence[int]) -> argparse.ArgumentParser:

@@ -8,6 +8,7 @@ checking, storing. Processor time, one thread.
 
 from __future__ import annotations
 
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -122,9 +123,6 @@ def cost_of_timing(calls: int = 20_000) -> float:
 
 def cost_of_get_actions(agent: Any, network: Timed, states: Any) -> float:
     """Seconds by which `get_actions` is slower than the program, exploration included."""
-    subjects = {
-        "own": lambda: agent.get_actions(states),
-        "program": lambda: network.function(states),
-    }
+    subjects = {"own": partial(agent.get_actions, states), "program": partial(network.function, states)}
     figures = interleaved(subjects, rounds=ROUNDS, clock=process_time)
     return max(figures["own"].beyond(figures["program"]).median, 0.0)
