@@ -51,7 +51,7 @@ class RandomActions(Component):
 
     def _drawn(self, batch: Any, mask: Any) -> Any:
         """One action for each item of a batch."""
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        rng: np.random.Generator = self.rng
         drawn = self.action_space.with_batch_rank().sample(len(leaves_of(batch)[0]), rng=rng)
         if mask is None:
             return drawn

@@ -101,29 +101,27 @@ class EpsilonGreedy(Exploration):
         epsilon = self.amount.value(0.0 if progress is None else float(progress))
         if self.num_actions is None or action_mask is not None:
             return self._explore_parts(actions, epsilon, action_mask or {})
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         if len(actions) == 1:
             # One environment: scalars are several times faster than arrays of one.
-            if rng.random() < epsilon:
-                return np.array([int(rng.random() * self.num_actions)])
+            if self.rng.random() < epsilon:
+                return np.array([int(self.rng.random() * self.num_actions)])
             return actions
-        explore = rng.random(len(actions)) < epsilon
+        explore = self.rng.random(len(actions)) < epsilon
         if not explore.any():
             return actions
-        return np.where(explore, (rng.random(len(actions)) * self.num_actions).astype(np.int64), actions)
+        return np.where(explore, (self.rng.random(len(actions)) * self.num_actions).astype(np.int64), actions)
 
     def _explore_parts(self, actions: Any, epsilon: float, masks: Mapping[str, np.ndarray]) -> Any:
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         parts = self.action_space.flatten_sample(actions)
-        together = None if self.each_part else rng.random(len(next(iter(parts.values())))) < epsilon
+        together = None if self.each_part else self.rng.random(len(next(iter(parts.values())))) < epsilon
         if together is not None and not together.any():
             return actions
         for path, greedy in parts.items():
             if together is None:
-                explore = rng.random(greedy.shape) < epsilon
+                explore = self.rng.random(greedy.shape) < epsilon
             else:
                 explore = together.reshape(-1, *[1] * (greedy.ndim - 1))
-            drawn = self._drawn(rng.random(greedy.shape), path, masks.get(path))
+            drawn = self._drawn(self.rng.random(greedy.shape), path, masks.get(path))
             parts[path] = np.where(explore, drawn.astype(greedy.dtype), greedy)
         return self.action_space.unflatten_sample(parts)
 

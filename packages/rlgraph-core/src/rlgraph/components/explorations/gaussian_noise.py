@@ -52,8 +52,7 @@ class GaussianNoise(ActionNoise):
         }
 
     def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        return self.units[path] * (self.mean + amount * rng.standard_normal(shape))
+        return self.units[path] * (self.mean + amount * self.rng.standard_normal(shape))
 
 
 def _half_of_range(box: FloatBox, path: str, scope: str) -> Any:

@@ -97,10 +97,9 @@ class NoisyGreedy(Exploration):
         scale = 0.0
         if use_exploration is None or use_exploration:
             scale = self.amount.value(0.0 if progress is None else float(progress))
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         draw, actions = NOISES[self.noise], {}
         for path, values in self.action_space.flatten_sample(q_values).items():
-            noisy = values + scale * draw(rng, values.shape) if scale else values
+            noisy = values + scale * draw(self.rng, values.shape) if scale else values
             if action_mask is not None and path in action_mask:
                 noisy = np.where(possible(action_mask[path], self.existing[path]), noisy, -np.inf)
             actions[path] = noisy.argmax(axis=-1).astype(self.boxes[path].dtype, copy=False)

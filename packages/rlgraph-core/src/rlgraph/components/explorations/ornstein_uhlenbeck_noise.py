@@ -110,8 +110,7 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
 
     def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
         """The random part of the step of a deviation."""
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        return amount * math.sqrt(self.dt) * rng.standard_normal(shape)
+        return amount * math.sqrt(self.dt) * self.rng.standard_normal(shape)
 
     def _held(self, observations: Any) -> Any:
         return Observations.of(observations, self.scope_path).states_of(self.states_key, self.scope_path)

@@ -21,13 +21,10 @@ class Conv2DTranspose(Conv2D):
     (Dumoulin and Visin, 2016, section 4, https://arxiv.org/abs/1603.07285).
 
     Args:
-        filters: number of output channels.
-        kernel_size: height and width of a filter; one number for both, or a pair.
+        filters, kernel_size, activation, biases_spec: as in `Conv2D`.
         strides: distance of two input pixels in the output, in rows and columns; one number for both, or a pair.
         padding: ``"valid"``: ``H' = (H - 1) * stride + kernel height``; ``"same"``: ``H' = H * stride``.
-        activation: name of an activation, None for none.
         weights_spec: initializer of the weights [kernel height, kernel width, filters, C].
-        biases_spec: initializer of the biases [filters]; False for a layer without.
 
     Raises:
         SpecError: a size below 1, an unknown padding or activation.

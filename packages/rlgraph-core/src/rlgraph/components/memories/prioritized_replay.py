@@ -168,8 +168,7 @@ class PrioritizedReplay(Memory):
     @graph_fn(returns=3, host=True, spaces=_drawn, shares=())
     def _sample_prioritized(self, num_records: np.ndarray, progress: np.ndarray | None) -> Any:
         size, number = self.filled(), number_of(num_records, self.scope_path)
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        shares = rng.random(number)
+        shares = self.rng.random(number)
         shares += np.arange(number)
         shares /= number
         # Rounding may put a share beyond the last record.

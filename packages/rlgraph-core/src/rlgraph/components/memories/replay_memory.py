@@ -42,8 +42,7 @@ class ReplayMemory(Memory):
     @graph_fn(host=True, spaces=record_space, shares=())
     def _sample(self, num_records: np.ndarray) -> Any:
         size, number = self.filled(), number_of(num_records, self.scope_path)
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        places = (rng.random(number) * size).astype(np.int64)
+        places = (self.rng.random(number) * size).astype(np.int64)
         if oldest := self.oldest():
             places = (places + oldest) % self.capacity
         return self.read(places)

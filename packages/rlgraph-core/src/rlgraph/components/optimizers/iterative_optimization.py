@@ -226,9 +226,8 @@ class IterativeOptimization(Component):
                 f"{self.scope_path}.num_minibatches: expected at most {number}, given {self.num_minibatches}: there "
                 f"are {number} {kind}"
             )
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         used = size * self.num_minibatches
-        epochs = [rng.permutation(number)[:used] for _ in range(self.num_epochs)]
+        epochs = [self.rng.permutation(number)[:used] for _ in range(self.num_epochs)]
         return np.stack(epochs).reshape(-1, size)
 
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True, space_of="field")

@@ -215,7 +215,7 @@ class EnvironmentStepper(Component):
 
     @graph_fn(host=True, spaces=_present_spaces, shares=())
     def _begin(self) -> Any:
-        return self.rollout.begin(self.num_steps, self._float_dtype, self.rng)  # type: ignore[attr-defined]
+        return self.rollout.begin(self.num_steps, self._float_dtype, self.rng)
 
     def _following_spaces(self, action: Space, *_: Any) -> dict[str, Any]:
         """As `_present_spaces`, after a check that the environments accept such actions."""

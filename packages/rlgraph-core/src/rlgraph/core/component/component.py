@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self
 
+import numpy as np
+
 from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.component.layer_calls import LayerOutput, call_layer
@@ -75,6 +77,8 @@ class Component(Composition):
     """
 
     registry_group: ClassVar[str] = "rlgraph.components"
+    #: In host functions: the component's stream of random numbers.
+    rng: np.random.Generator
     #: Whether calls of one API method may differ in batch and time ranks; if False, the build refuses it.
     ranks_may_differ: ClassVar[bool] = True
 

@@ -64,11 +64,12 @@ def in_dtype(value: Any, float_dtype: str) -> Any:
         return Call(in_dtype(value.args, float_dtype), value.kwargs)
     if isinstance(value, TensorSpec):
         return replace(value, dtype=float_dtype) if value.is_float else value
-    return (
-        type(value)(in_dtype(item, float_dtype) for item in value)
-        if isinstance(value, list | tuple)
-        else value
-    )
+    return _each(lambda item: in_dtype(item, float_dtype), value)
+
+
+def _each(function: Callable[[Any], Any], value: Any) -> Any:
+    """The items of a list or tuple through `function`; any other value as it is."""
+    return type(value)(map(function, value)) if isinstance(value, list | tuple) else value
 
 
 def specs_of(value: Any) -> Iterator[TensorSpec]:
@@ -84,7 +85,7 @@ def filled(value: Any, tensors: Iterator[Any]) -> Any:
     """`value` with the next of `tensors` for each of its specs."""
     if isinstance(value, TensorSpec):
         return next(tensors)
-    return type(value)(filled(item, tensors) for item in value) if isinstance(value, list | tuple) else value
+    return _each(lambda item: filled(item, tensors), value)
 
 
 def closed(value: Any, sizes: Any) -> Any:
@@ -100,7 +101,7 @@ def closed(value: Any, sizes: Any) -> Any:
         )
     if isinstance(value, SymbolicDim):
         return concrete(value, sizes, None)  # type: ignore[arg-type]
-    return type(value)(closed(item, sizes) for item in value) if isinstance(value, list | tuple) else value
+    return _each(lambda item: closed(item, sizes), value)
 
 
 def where_open(call: Call, sizes: Any) -> Call:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.core.ops import TensorSpec
+from rlgraph.core.ops import TensorSpec, leaves_of
 from rlgraph.spaces import FloatBox
 from rlgraph.testing.conformance.calls import arrays_of, calls_component, closed, in_dtype
 from rlgraph.testing.conformance.checks import Subject, check, check_each
@@ -168,7 +168,7 @@ def arguments_are_left_alone(subject: Subject) -> None:
 
     def then_look(ops: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         function(ops, *args, **kwargs)
-        return tuple(ops.where(x == x, x, x) for x in _tensors(list(args)))
+        return tuple(ops.where(x == x, x, x) for x in leaves_of(args) if hasattr(x, "dtype"))
 
     rng = np.random.default_rng(0)
     numbers = [concrete(call, SIZES[0], rng) for call in calls]
@@ -179,9 +179,3 @@ def arguments_are_left_alone(subject: Subject) -> None:
     for entry, call, after, before in zip(entries, calls, given, inputs, strict=True):
         name = shown(entry.key, Call(call.args[1:], call.kwargs))
         assert_same(after, tuple(before), path=f"the arguments of {name}, after the call")
-
-
-def _tensors(value: Any) -> list[Any]:
-    if isinstance(value, list | tuple):
-        return [tensor for item in value for tensor in _tensors(item)]
-    return [value] if hasattr(value, "dtype") else []

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core import Component, graph_fn
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.core.ops import TensorSpec
+from rlgraph.core.ops import TensorSpec, leaves_of, map_nested
 from rlgraph.testing.conformance.cases import FUNCTIONS, FunctionCase
 from rlgraph.testing.conformance.checks import Subject, check_each
 from rlgraph.testing.conformance.comparison import assert_same
@@ -19,20 +19,12 @@ from rlgraph.testing.conformance.probes import wiring
 
 def leaves(value: Any) -> list[Any]:
     """The parts of nested containers that are arrays or tensors."""
-    if isinstance(value, Mapping):
-        return [leaf for key in sorted(value) for leaf in leaves(value[key])]
-    if isinstance(value, tuple | list):
-        return [leaf for one in value for leaf in leaves(one)]
-    return [value] if hasattr(value, "dtype") else []
+    return [leaf for leaf in leaves_of(value) if hasattr(leaf, "dtype")]
 
 
 def filled(value: Any, tensors: Iterator[Any]) -> Any:
     """`value` with its `leaves` replaced, in their order."""
-    if isinstance(value, Mapping):
-        return {key: filled(value[key], tensors) for key in sorted(value)}
-    if isinstance(value, tuple | list):
-        return type(value)(filled(one, tensors) for one in value)
-    return next(tensors) if hasattr(value, "dtype") else value
+    return map_nested(lambda leaf: next(tensors) if hasattr(leaf, "dtype") else leaf, value)
 
 
 def on_reference(case: FunctionCase) -> list[np.ndarray]:
