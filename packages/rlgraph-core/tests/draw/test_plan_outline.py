@@ -49,20 +49,20 @@ def test_loops(repeats):
     assert plan_outline(repeats, "twice") == (
         "repeats.twice(inputs, shift [B, 3]):\n"
         "    layer.call: inputs [B, 3] -> layer [B, 3]\n"
-        "    repeat 4 times, from inputs=layer [B, 3]:\n"
-        "        inner.call: inputs [B, 3] -> inner [B, 3]\n"
+        "    repeat 4 times, from layer [B, 3]:\n"
+        "        inner.call: layer [B, 3] -> inner [B, 3]\n"
         "        repeats.add: inner, shift [B, 3] -> add [B, 3]\n"
-        "        next inputs=add [B, 3]\n"
-        "    repeats.add: inputs, shift [B, 3] -> add [B, 3]\n"
+        "        next layer=add [B, 3]\n"
+        "    repeats.add: layer, shift [B, 3] -> add [B, 3]\n"
         "    return add [B, 3]\n"
     )
     assert plan_outline(repeats, "gather") == (
         "repeats.gather(n [], inputs [B, 3]):\n"
-        "    for i in range(n), from inputs, total=inputs [B, 3]:\n"
-        "        layer.call: inputs [B, 3] -> layer [B, 3]\n"
+        "    for i in range(n), from inputs_2=inputs, total=inputs [B, 3]:\n"
+        "        layer.call: inputs_2 [B, 3] -> layer [B, 3]\n"
         "        repeats.add: total, layer [B, 3] -> add [B, 3]\n"
         "        repeats.mean: layer [B, 3], i [] -> mean []\n"
-        "        next inputs=layer, total=add [B, 3]\n"
+        "        next inputs_2=layer, total=add [B, 3]\n"
         "        collect means=mean []\n"
         "    return means [N], total [B, 3]\n"
     )
@@ -71,7 +71,7 @@ def test_loops(repeats):
 def test_a_loop_that_stops_and_one_that_uses_a_value_from_outside(repeats):
     assert plan_outline(repeats, "search").splitlines()[-2:] == [
         "        stop if is_small",
-        "    return inputs [B, 3]",
+        "    return inputs_2 [B, 3]",
     ]
     assert plan_outline(repeats, "last") == (
         "repeats.last(inputs [B, 3]):\n"

@@ -83,6 +83,8 @@ class _Outline:
     def lines(self) -> Iterator[str]:
         arguments = [leaf for leaf, _ in self.plan.inputs]
         self._name(arguments, -1, self.body.end)
+        for leaf in arguments:  # outside loops and branches, nothing else has an argument's name
+            self.uses[leaf].append(self.body.end)
         yield from _wrapped(f"{self.built.graph.root}.{self.plan.name}({self._shown(arguments)}):", 0)
         yield from self._body(self.body, 1)
         if results := self._assigned(self.body.results):
