@@ -1,7 +1,5 @@
 """What all distributions share: drawing, axes and ranks, derivatives of samples, bounds, errors."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -23,10 +21,9 @@ from rlgraph.components import (
 )
 from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradients, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
-from rlgraph.testing import ComponentTest, record_draws, replay_draws
+from rlgraph.testing import ComponentTest
 from rlgraph.testing.conformance.cases import Case
 from rlgraph.testing.conformance.components import derived, samples
-from rlgraph.testing.conformance.gradients import difference_quotient
 
 PAIR = FloatBox(shape=(2,), add_batch_rank=True)
 NORMAL = Tuple(PAIR, PAIR)
@@ -170,49 +167,6 @@ def test_vectors_of_correlated_elements_in_an_array(backend):
 
 
 POSITIVE = FloatBox(0.5, 1.5, shape=(2,), add_batch_rank=True)
-MEAN = FloatBox(-1.0, 1.0, shape=(2,), add_batch_rank=True)
-MIXTURE = Dict(categorical=MEAN, parameters0=Tuple(MEAN, POSITIVE), parameters1=Tuple(MEAN, POSITIVE))
-SAMPLES, ESTIMATES = ("sample_stochastic", "sample_and_log_prob"), ("entropy", "kl_divergence")
-
-DIFFERENTIABLE = {
-    "gumbel_softmax": (lambda: GumbelSoftmax(0.6), MEAN, (*SAMPLES, *ESTIMATES)),
-    "joint": (lambda: JointCumulativeDistribution(("normal",)), Tuple(Tuple(MEAN, POSITIVE)), SAMPLES),
-    "log_normal": (LogNormal, Tuple(MEAN, POSITIVE), SAMPLES),
-    "log_normal_bounds": (lambda: LogNormal([-1, None], [None, 0.5]), Tuple(MEAN, POSITIVE), SAMPLES),
-    "mixture": (lambda: MixtureDistribution(["normal", "normal"]), MIXTURE, ESTIMATES),
-    "multivariate_normal": (MultivariateNormal, Tuple(MEAN, POSITIVE), SAMPLES),
-    "normal": (Normal, Tuple(MEAN, POSITIVE), SAMPLES),
-    "squashed_normal": (lambda: SquashedNormal(-1.0, 3.0), Tuple(MEAN, POSITIVE), SAMPLES),
-    "squashed_normal_bounds": (lambda: SquashedNormal([-1, 0], [3, 0.5]), Tuple(MEAN, POSITIVE), SAMPLES),
-}
-
-
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_samples_and_estimates_are_differentiable(name, trainer):
-    """With the same draws, derivatives by the parameters are difference quotients."""
-    make_it, parameters, methods = DIFFERENTIABLE[name]
-    spaces = {"parameters": parameters, "other_parameters": parameters}
-    names = ("parameters", "other_parameters") if "kl_divergence" in methods else ("parameters",)
-    case = Case(make_it, {name: spaces[name] for name in names}, methods, by=names)
-    inputs = samples(case, "float64")
-
-    def executor(backend):
-        return GraphExecutor(derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"})
-
-    reference, fixed, given = executor("numpy"), executor("numpy"), executor(trainer)
-    draws = record_draws(reference)
-    reference.execute("get_number", **inputs)
-    replay_draws(fixed, itertools.cycle(draws))
-    replay_draws(given, draws)
-    weights = fixed.get_weights(trainable_only=True)
-
-    def number():
-        fixed.set_weights(weights)
-        return float(fixed.execute("get_number", **inputs))
-
-    expected = np.concatenate([difference_quotient(number, value) for value in weights.values()])
-    assert np.abs(expected).min() > 0.0
-    np.testing.assert_allclose(given.execute("derivatives", **inputs), expected, rtol=1e-5, atol=1e-6)
 
 
 class Shaped(Component):

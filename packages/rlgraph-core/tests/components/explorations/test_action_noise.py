@@ -121,18 +121,6 @@ def test_only_floats_of_a_container_are_noisy(backend):
     np.testing.assert_array_equal(greedy["speed"], [3.0, 4.0])
 
 
-def test_all_backends_explore_alike(backend):
-    greedy = np.zeros((4, 3), np.float32)
-    runs = [
-        [act(greedy, np.float32(0.0)).tolist() for _ in range(3)]
-        for act in (
-            noisy(GaussianNoise(FREE), name, seed)
-            for name, seed in (("numpy", 1), (backend, 1), (backend, 2))
-        )
-    ]
-    assert runs[0] == runs[1] != runs[2]
-
-
 # Ornstein and Uhlenbeck.
 
 

@@ -49,14 +49,6 @@ def test_scale_over_time(backend):
     assert start[0] < middle[0] < end[0] == 1.0
 
 
-def test_all_backends_explore_alike(backend):
-    runs = [
-        explorer({"scale": 1.0}, name, seed)(np.tile(Q_VALUES, (50, 1)), np.float32(0.0)).tolist()
-        for name, seed in (("numpy", 1), (backend, 1), (backend, 2))
-    ]
-    assert runs[0] == runs[1] != runs[2]
-
-
 def test_nested_actions(backend):
     space = Dict(jump=BoolBox(), move=IntBox(3, shape=(2,), dtype="uint8"))
     values = Dict(jump=FloatBox(shape=(2,)), move=FloatBox(shape=(2, 3)), add_batch_rank=True)

@@ -5,7 +5,6 @@ import pytest
 
 from rlgraph.components import Adam, NeuralNetwork
 from rlgraph.core import (
-    AssemblyError,
     CapabilityError,
     Component,
     GraphExecutor,
@@ -124,71 +123,6 @@ def test_the_first_step_is_the_learning_rate(trainer):
     after = made.get_weights()
     for name in ("net/map/weights", "net/map/biases"):
         np.testing.assert_allclose(np.abs(after[name] - before[name]), 0.01, rtol=1e-3)
-
-
-class Scheduled(Component):
-    """A linear map that learns at a scheduled rate; `forgetful` leaves out the time."""
-
-    def __init__(self, learning_rate, forgetful=False, clip=None):
-        self.forgetful = forgetful
-        self.net = NeuralNetwork([{"type": "dense", "units": 2, "scope": "map"}], scope="net")
-        self.adam = Adam(learning_rate, clip_grad_norm=clip, scope="adam")
-        super().__init__(self.net, self.adam, scope="learner")
-
-    @rlgraph_api
-    def learn(self, x, y, progress):
-        loss = self._loss(self.net.call(x), y)
-        if self.forgetful:
-            self.adam.step(self.net.variables(), loss)
-        else:
-            self.adam.step(self.net.variables(), loss, progress)
-        return loss
-
-    @graph_fn
-    def _loss(self, ops, prediction, y):
-        return ops.mean(ops.square(prediction - y))
-
-
-SCHEDULED = {"x": X, "y": Y, "progress": FloatBox()}
-
-
-@pytest.mark.parametrize("clip", [None, 0.3])
-@pytest.mark.parametrize("use_kernels", [True, False])
-def test_a_scheduled_learning_rate(use_kernels, clip, trainer):
-    spec = {"dtype": "float64", "use_kernels": use_kernels}
-    made = GraphExecutor(
-        Scheduled(["poly", 0.1, 0.01], clip=clip), SCHEDULED, backend=trainer, execution_spec=spec
-    )
-    names = ["net/map/weights", "net/map/biases"]
-    values = [made.get_weights()[name].astype(float) for name in names]
-    reference = AdamByHand([value.shape for value in values], clip=clip)
-    rng = np.random.default_rng(0)
-    for step in range(6):
-        x, y = rng.normal(size=(4, 3)), rng.normal(size=(4, 2)) * 3
-        _, derivatives = gradients_by_hand(*values, x, y)
-        reference.lr = 0.01 + 0.09 * (1.0 - step / 4) ** 2 if step < 4 else 0.01
-        reference.step(values, derivatives)
-        made.execute("learn", x, y, step / 4)
-        given = made.get_weights()
-        for name, value in zip(names, values, strict=True):
-            np.testing.assert_allclose(given[name], value, rtol=1e-9, atol=1e-12)
-
-
-def test_a_scheduled_learning_rate_needs_the_time():
-    with pytest.raises(AssemblyError, match="adam needs progress, the fraction of training done"):
-        GraphExecutor(Scheduled([1e-3, 1e-5], forgetful=True), SCHEDULED, backend="numpy")
-
-
-def test_a_constant_learning_rate_does_without_the_time(trainer):
-    """It may be given all the same, and the plan is what it was: nothing is computed of it."""
-    for learner, spaces in (
-        (Scheduled(1e-3), SCHEDULED),
-        (Learner(learning_rate=1e-3), {"x": X, "y": Y}),
-    ):
-        made = GraphExecutor(learner, spaces, backend=trainer)
-        calls = {n.function: dict(n.arguments) for n in made.plan("learn").nodes if hasattr(n, "function")}
-        assert set(calls) == {"_call", "_loss", "_apply"}
-        assert set(calls["_apply"]) == {"variables", "gradients"}
 
 
 def test_forward_only_backends():

@@ -445,6 +445,15 @@ def test_a_scheduled_rate_needs_the_time(trainer):
             built(RMSProp([0.1, 0.0]), trainer, progress=space)
 
 
+def test_a_constant_rate_does_without_the_time(trainer):
+    """It may be given all the same, and the plan is what it was: nothing is computed of it."""
+    for spaces in ({}, {"progress": FloatBox()}):
+        nodes = built(Adam(), trainer, **spaces).plan("learn").nodes
+        calls = {node.function: dict(node.arguments) for node in nodes if hasattr(node, "function")}
+        assert set(calls) == {"_loss", "_sum", "_apply"}
+        assert set(calls["_apply"]) == {"variables", "gradients"}
+
+
 # Wrong arguments.
 
 

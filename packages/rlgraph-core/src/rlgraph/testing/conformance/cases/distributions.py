@@ -77,6 +77,9 @@ _CASES: dict[str, Case] = {
         Dict(jump=FloatBox(-1.0, 1.0), move=Tuple(LOGITS, NORMAL)),
         Dict(jump=BoolBox(), move=Tuple(IntBox(4), FloatBox(-0.9, 0.9, shape=(2,)))),
     ),
+    "joint_cumulative_distribution_of_normals": _case(
+        lambda: JointCumulativeDistribution(("normal",)), Tuple(NORMAL), Tuple(MEAN)
+    ),
     "log_normal": _case(LogNormal, NORMAL, FloatBox(0.1, 4.0, shape=(2,))),
     "log_normal_of_different_bounds": _case(
         lambda: LogNormal([None, 2.0], [1.0, None]), NORMAL, FloatBox([-3.0, 2.1], [0.9, 6.0])

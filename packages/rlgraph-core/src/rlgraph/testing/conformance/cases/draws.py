@@ -33,7 +33,10 @@ def _samples(case: Case, make: Callable[[], Component] | None = None, derive: bo
     return Case(make, case.spaces, ("sample_stochastic", "sample_and_log_prob"), by=by)
 
 
-MIXTURE = DISTRIBUTIONS["mixture_distribution"]
+def _estimates(case: Case) -> Case:
+    """Entropies and divergences that are estimated from samples."""
+    return replace(case, methods=("entropy", "kl_divergence"), by=("parameters", "other_parameters"))
+
 
 #: By name, which begins with the name that the component has in the registry.
 DRAWING: dict[str, Case] = {
@@ -41,9 +44,8 @@ DRAWING: dict[str, Case] = {
     # Its derivatives are those of the distribution function, not of the draws that are accepted.
     "beta_reparameterized": _samples(DISTRIBUTIONS["beta"], lambda: Beta(reparameterize=True), derive=False),
     "dropout": Case(lambda: Training(Dropout(0.4)), {"inputs": FEATURES}, ("call",) * 2, by=("inputs",)),
-    "mixture_distribution_estimates": replace(
-        MIXTURE, methods=("entropy", "kl_divergence"), by=("parameters", "other_parameters")
-    ),
+    "gumbel_softmax_estimates": _estimates(DISTRIBUTIONS["gumbel_softmax"]),
+    "mixture_distribution_estimates": _estimates(DISTRIBUTIONS["mixture_distribution"]),
     "noisy_dense": Case(lambda: Training(NoisyDense(4)), {"inputs": FEATURES}, ("call",) * 2, by=("inputs",)),
     "noisy_dense_independent": Case(
         lambda: Training(NoisyDense(4, noise="independent", sigma=0.5)),
