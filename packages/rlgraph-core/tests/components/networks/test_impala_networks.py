@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import InstructionEncoder, LargeIMPALANetwork, SmallIMPALANetwork
-from rlgraph.core import Component, RLGraphError, rlgraph_api
+from rlgraph.core import RLGraphError
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, TextBox, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -21,22 +21,6 @@ def state_space(height, width):
         previous_reward=FloatBox(),
         add_batch_rank=True,
     )
-
-
-class ActsAndLearns(Component):
-    """Single steps and sequences of one network in one root."""
-
-    def __init__(self, network):
-        self.network = network
-        super().__init__(network, scope="both")
-
-    @rlgraph_api
-    def act(self, x, states):
-        return self.network.call_with_states(x, states)
-
-    @rlgraph_api
-    def learn(self, xs, states):
-        return self.network.call_with_states(xs, states)
 
 
 @pytest.mark.slow
@@ -111,14 +95,14 @@ def text_features(values, network, texts):
 
 
 @pytest.mark.parametrize("kind", [SmallIMPALANetwork, LargeIMPALANetwork])
-def test_steps_and_sequences(kind, backend):
+def test_steps_and_sequences(kind, acts_and_learns):
     network = kind(text_key="instruction", units=UNITS, image_units=5)
     one = state_space(*((24, 28) if kind is SmallIMPALANetwork else (8, 8)))
     state = FloatBox(shape=(UNITS,))
     states = Dict(core=Tuple(state, state), add_batch_rank=True)
     assert network.internal_states_space.with_batch_rank() == states
     spaces = {"x": one, "xs": one.with_extra_ranks(True, True, True), "states": states}
-    test = ComponentTest(ActsAndLearns(network), spaces, backend=backend)
+    test = acts_and_learns(network, spaces)
     values = {
         k.removeprefix("network/").removeprefix("impala-network/"): v
         for k, v in test.read_variable_values().items()

@@ -316,23 +316,7 @@ def lstm_steps(values, scope, xs, c, h, resets):
     return np.stack(outputs), (c, h)
 
 
-class ActsAndLearns(Component):
-    """Single steps and sequences of one network in one root."""
-
-    def __init__(self, network):
-        self.network = network
-        super().__init__(network, scope="both")
-
-    @rlgraph_api
-    def act(self, x, states):
-        return self.network.call_with_states(x, states)
-
-    @rlgraph_api
-    def learn(self, xs, states, resets):
-        return self.network.call_with_states(xs, states, resets=resets)
-
-
-def test_states_are_carried(backend):
+def test_states_are_carried(acts_and_learns):
     """Two inputs, one of which goes around the recurrent layer."""
     left, right = box(3), box(2)
     core = LSTM(4, scope="core")(left)
@@ -349,7 +333,7 @@ def test_states_are_carried(backend):
         "states": Dict(core=Tuple(state, state), add_batch_rank=True),
         "resets": BoolBox(add_batch_rank=True, add_time_rank=True, time_major=True),
     }
-    test = ComponentTest(ActsAndLearns(network), spaces, backend=backend)
+    test = acts_and_learns(network, spaces)
     values = {name.removeprefix("network/"): value for name, value in test.read_variable_values().items()}
     xs, others = floats(5, 2, 3), floats(5, 2, 2)
     c, h = floats(2, 4), floats(2, 4)

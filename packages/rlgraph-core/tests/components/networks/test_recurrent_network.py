@@ -62,26 +62,10 @@ def by_loops(weights, xs, c=0.0, h=0.0, resets=None, path=""):
     return dense(weights, f"{path}dense-2", outputs), {"lstm_1": states}
 
 
-class Both(Component):
-    """A network that steps, and that runs over sequences."""
-
-    def __init__(self, network):
-        self.network = network
-        super().__init__(network, scope="both")
-
-    @rlgraph_api
-    def act(self, x, states):
-        return self.network.call_with_states(x, states)
-
-    @rlgraph_api
-    def learn(self, xs, states, resets=None, sequence_length=None):
-        return self.network.call_with_states(xs, states, sequence_length, resets)
-
-
 @pytest.mark.parametrize("time_major", ORDERS)
-def test_steps_sequences_and_loops_are_the_same(time_major, backend):
+def test_steps_sequences_and_loops_are_the_same(time_major, acts_and_learns):
     spaces = {"x": ONE, "xs": sequences(time_major), "states": STATES}
-    test = ComponentTest(Both(NeuralNetwork(LAYERS)), spaces, backend=backend)
+    test = acts_and_learns(NeuralNetwork(LAYERS), spaces)
     outputs, states = by_loops(test.read_variable_values(), X, C, H, path="network/")
     xs, ys = (X, outputs) if time_major else (X.swapaxes(0, 1), outputs.swapaxes(0, 1))
     expected = {"output": ys, "internal_states": states}
@@ -96,10 +80,10 @@ def test_steps_sequences_and_loops_are_the_same(time_major, backend):
 
 
 @pytest.mark.parametrize("time_major", ORDERS)
-def test_resets_make_separate_sequences(time_major, backend):
+def test_resets_make_separate_sequences(time_major, acts_and_learns):
     resets_space = sequences(time_major, BoolBox(add_batch_rank=True))
     spaces = {"x": ONE, "xs": sequences(time_major), "states": STATES, "resets": resets_space}
-    test = ComponentTest(Both(NeuralNetwork(LAYERS)), spaces, backend=backend)
+    test = acts_and_learns(NeuralNetwork(LAYERS), spaces)
     weights = test.read_variable_values()
     xs, resets = (X, RESETS) if time_major else (X.swapaxes(0, 1), RESETS.T)
     result = test.test("learn", xs, {"lstm_1": (C, H)}, resets)
@@ -172,7 +156,7 @@ def nested():
     )
 
 
-def test_states_of_nested_layers_go_by_their_scopes(backend):
+def test_states_of_nested_layers_go_by_their_scopes(acts_and_learns):
     pair = Tuple(STATE, STATE)
     space = nested().internal_states_space
     assert space == Dict(
@@ -181,7 +165,7 @@ def test_states_of_nested_layers_go_by_their_scopes(backend):
         repeater=Dict(lstm_0=pair, lstm_1=pair),
         multi=Tuple(pair, pair),
     )
-    test = ComponentTest(Both(nested()), {"x": ONE, "xs": sequences(True), "states": space}, backend=backend)
+    test = acts_and_learns(nested(), {"x": ONE, "xs": sequences(True), "states": space})
     states = space.map(lambda path, box: box).sample(size=BATCH, rng=np.random.default_rng(0))
     whole = test.test("learn", X, states)
     for t in range(STEPS):
@@ -232,7 +216,7 @@ def test_the_states_after_every_step_are_those_of_steps(time_major, backend):
             np.testing.assert_allclose(found, state, atol=1e-5, err_msg=path)
 
 
-def test_lengths_and_resets_reach_nested_layers(backend):
+def test_lengths_and_resets_reach_nested_layers(acts_and_learns):
     """Each sequence as its steps that count alone, and those from a reset on as if they began there."""
     spaces = {
         "x": ONE,
@@ -241,7 +225,7 @@ def test_lengths_and_resets_reach_nested_layers(backend):
         "resets": sequences(True, BoolBox(add_batch_rank=True)),
         "sequence_length": IntBox(add_batch_rank=True),
     }
-    test = ComponentTest(Both(nested()), spaces, backend=backend)
+    test = acts_and_learns(nested(), spaces)
     zeros = spaces["states"].with_batch_rank().zeros(BATCH)
     none, lengths = np.zeros((STEPS, BATCH), bool), np.array([2, 5, 1])
     whole = test.test("learn", X, zeros, none, lengths)

@@ -19,8 +19,8 @@ from rlgraph.testing import ComponentTest
 B, T = SymbolicDim.symbol("B"), SymbolicDim.symbol("T")
 
 
-class Flow(Component):
-    """A graph function `compute`, and the derivative of its sum by the weight `w` [], which starts at 2."""
+class Called(Component):
+    """A graph function `compute`, which may use the weight `w` [], which starts at 2."""
 
     def __init__(self, compute):
         self.compute = compute
@@ -33,6 +33,10 @@ class Flow(Component):
     @graph_fn
     def call(self, ops, x):
         return self.compute(self, ops, x)
+
+
+class Flow(Called):
+    """And the derivative of its sum by the weight."""
 
     @rlgraph_api
     def derive(self, x):
@@ -47,25 +51,11 @@ class Flow(Component):
         return found[0][0]
 
 
-class OnlyCall(Component):
-    def __init__(self, compute):
-        self.compute = compute
-        super().__init__(scope="flow")
-
-    def create_variables(self, input_spaces, action_space=None):
-        self.w = self.get_variable("w", FloatBox(), initializer=2.0)
-
-    @rlgraph_api
-    @graph_fn
-    def call(self, ops, x):
-        return self.compute(self, ops, x)
-
-
 VECTOR = FloatBox(add_batch_rank=True)
 
 
 def run(compute, x, backend, space=VECTOR):
-    return ComponentTest(OnlyCall(compute), {"x": space}, backend=backend).test(("call", [x]))
+    return ComponentTest(Called(compute), {"x": space}, backend=backend).test(("call", [x]))
 
 
 def derivative(compute, x, trainer, space=VECTOR):
@@ -84,7 +74,7 @@ def chosen(self, ops, x):
 
 
 def test_cond(backend):
-    test = ComponentTest(OnlyCall(chosen), {"x": VECTOR}, backend=backend)
+    test = ComponentTest(Called(chosen), {"x": VECTOR}, backend=backend)
     test.test(("call", [[1.0, 2.0]]), expected_outputs=([2.0, 4.0], True))
     test.test(("call", [[1.0, -2.0]]), expected_outputs=([-1.0, -4.0], False))
 
@@ -317,7 +307,7 @@ def test_what_may_be_a_view_is_worth_nothing_after_a_write(sides):
 
 
 def test_reads_are_recorded():
-    test = ComponentTest(OnlyCall(chosen), {"x": VECTOR}, backend="numpy")
+    test = ComponentTest(Called(chosen), {"x": VECTOR}, backend="numpy")
     (effects,) = test.executor.built.effects.values()
     assert (effects.reads, effects.writes, effects.pure) == ({"flow/w"}, frozenset(), True)
 
@@ -384,7 +374,7 @@ FLAG = tensor(dtype="bool")
 )
 def test_wrong_control_flow(call, message):
     with pytest.raises(BuildError, match=message):
-        ComponentTest(OnlyCall(lambda self, ops, x: call(ops, x)), {"x": VECTOR}, backend="numpy")
+        ComponentTest(Called(lambda self, ops, x: call(ops, x)), {"x": VECTOR}, backend="numpy")
 
 
 class Writes(Component):
