@@ -103,10 +103,6 @@ def alone(module, inputs=STATES, root=Alone, dtype="float32", seed=0, **kwargs):
     return executor_of(root(module, **kwargs), inputs, "inputs", dtype=dtype, seed=seed)
 
 
-def weights_below(executor, scope):
-    return {n.removeprefix(scope): v for n, v in executor.get_weights().items() if n.startswith(scope)}
-
-
 # Values.
 
 

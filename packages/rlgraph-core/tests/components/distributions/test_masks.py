@@ -9,7 +9,6 @@ from rlgraph.core.functional.distributions.categorical import mask_logits
 from rlgraph.spaces import BoolBox, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
-LOGITS = FloatBox(shape=(4,), add_batch_rank=True)
 MASK = BoolBox(shape=(4,), add_batch_rank=True)
 VALUES = np.array([[1.0, -2.0, 3.0, 0.5], [0.0, 0.0, 5.0, 1.0], [1.0, 2.0, 3.0, 4.0]], "float32")
 ALLOWED = np.array([[True, True, False, True], [False, False, True, False], [True, True, True, True]])

@@ -5,23 +5,15 @@ import pytest
 
 from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing.conformance.cell import Cell as SmallCell
+from rlgraph.testing.conformance.cell import api
 
-# A cell is fed with what it computed itself: its variables must not wait for that.
-api = rlgraph_api(must_be_complete=False)
 
-
-class Cell(Component):
-    """A trainable number `w` (1.0), and functions of every kind."""
+class Cell(SmallCell):
+    """A trainable number `w` (1.0), and functions of more kinds than the cell of conformance has."""
 
     def create_variables(self, input_spaces, action_space=None):
         self.w = self.get_variable("w", float, initializer=1.0)
-
-    # Pure.
-
-    @api
-    @graph_fn
-    def add(self, ops, x, y):
-        return x + y
 
     @api
     @graph_fn
@@ -35,51 +27,12 @@ class Cell(Component):
 
     @api
     @graph_fn
-    def above(self, ops, x, limit):
-        return x > limit
-
-    @api
-    @graph_fn
-    def total(self, ops, x):
-        return ops.sum(x)
-
-    @api
-    @graph_fn
     def reshape(self, ops, x, shape):
         return ops.reshape(x, shape)
-
-    # Variables.
-
-    @api
-    @graph_fn
-    def weigh(self, ops, x):
-        return x * self.w
-
-    @api
-    @graph_fn
-    def see_w(self, ops):
-        return ops.read(self.w)
-
-    @api
-    @graph_fn
-    def view_w(self, ops):
-        return ops.reshape(self.w, (1,))
-
-    @api
-    @graph_fn(returns=0)
-    def set_w(self, ops, x):
-        ops.assign(self.w, x)
 
     @api
     def descend(self, derivatives, rate):
         return self._descend(self.variables(), derivatives, rate)
-
-    @api
-    @graph_fn
-    def first(self, ops, derivatives):
-        return ops.sum(derivatives[0])
-
-    # Host.
 
     @api
     @graph_fn(host=True, spaces=FloatBox())

@@ -45,7 +45,7 @@ def test_writes_on_one_side_only(executor, counter, backend):
 
 def test_nothing_comes_out_of_a_branch_that_only_writes(executor, counter, cell, backend):
     def run(self, flag, x):
-        nothing = branch(flag, lambda: cell.set_w(x), counter.tick)
+        nothing = branch(flag, lambda: cell.write(x), counter.tick)
         assert nothing == ()
         return nothing
 
@@ -140,14 +140,14 @@ def test_both_sides_read_what_stood_before(executor, cell, backend):
     """A write of the one side is not seen by the other, which is traced behind it."""
 
     def run(self, flag, x):
-        before = cell.see_w()
+        before = cell.see()
 
         def writes():
-            cell.set_w(x)
-            return cell.see_w()
+            cell.write(x)
+            return cell.see()
 
-        inside = branch(flag, writes, cell.see_w)
-        return before, inside, cell.see_w()
+        inside = branch(flag, writes, cell.see)
+        return before, inside, cell.see()
 
     made = executor(run, cell, backend=backend, flag=bool, x=NUMBER)
     assert made.execute("run", False, 7.0) == (1.0, 1.0, 1.0)

@@ -469,14 +469,14 @@ def test_a_write_between_forward_and_loss_inside(refused):
     def wiring(cell, other, counter, x):
         def body(i):
             weighed = cell.weigh(x)
-            cell.set_w(x)
+            cell.write(x)
             cell.descend(gradients(cell.multiply(weighed, weighed), cell.variables()), 0.1)
 
         return loop(2, body)
 
     refused(
         wiring,
-        "root.gradients: cell._set_w writes cell/w between cell._weigh, from which the loss is computed",
+        "root.gradients: cell._write writes cell/w between cell._weigh, from which the loss is computed",
     )
 
 
@@ -484,7 +484,7 @@ def test_a_write_between_forward_and_loss_inside(refused):
 def test_through_a_region_that_writes_what_is_differentiated(refused, kind):
     def wiring(cell, other, counter, x):
         def body(v):
-            cell.set_w(v)
+            cell.write(v)
             return cell.weigh(v)
 
         if kind == "loop":
@@ -495,7 +495,7 @@ def test_through_a_region_that_writes_what_is_differentiated(refused, kind):
 
     refused(
         wiring,
-        f"root.gradients: the loss comes out of root.{kind}, in which cell._weigh reads cell/w and cell._set_w writes "
+        f"root.gradients: the loss comes out of root.{kind}, in which cell._weigh reads cell/w and cell._write writes "
         "it: write it after the derivative",
     )
 
@@ -506,14 +506,14 @@ def test_through_a_loop_that_writes_what_its_next_iteration_reads(refused):
     def wiring(cell, other, counter, x):
         def body(i, v):
             weighed = cell.weigh(other.weigh(v))
-            other.set_w(weighed)
+            other.write(weighed)
             return weighed
 
         return cell.first(gradients(loop(2, body, x), cell.variables()))
 
     refused(
         wiring,
-        "in which other._weigh reads other/w and other._set_w writes it: write it after the derivative",
+        "in which other._weigh reads other/w and other._write writes it: write it after the derivative",
     )
 
 

@@ -105,9 +105,9 @@ def test_host_calls_and_variables_stay_in_order(executor, cell, backend):
 
     def run(self, x):
         def body(i, v):
-            now = cell.host_add(cell.see_w(), v)
-            cell.set_w(now)
-            return cell.add(v, 1.0), cell.see_w()
+            now = cell.host_add(cell.see(), v)
+            cell.write(now)
+            return cell.add(v, 1.0), cell.see()
 
         return loop(3, body, x, collect=True)
 
@@ -198,7 +198,7 @@ def test_variables_do_not_leave_through_a_host_loop_or_branch(executor, cell, co
     """A view of a variable goes round a host loop and is handed out: it must not change later."""
 
     def run(self, flag):
-        view = cell.view_w()
+        view = cell.view()
 
         def body(i, v):
             counter.host_number()

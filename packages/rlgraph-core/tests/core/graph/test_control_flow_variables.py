@@ -60,11 +60,11 @@ def test_written_in_an_inner_loop_and_read_in_the_outer_one(executor, counter, b
 def test_a_variable_is_written_with_carried_values(executor, cell, backend):
     def run(self, x):
         def body(i, v):
-            cell.set_w(v)
+            cell.write(v)
             return cell.weigh(v)  # the square
 
         left = loop(3, body, x)
-        return left, cell.see_w()
+        return left, cell.see()
 
     assert executor(run, cell, backend=backend, x=NUMBER).execute("run", 2.0) == (256.0, 16.0)
 
@@ -96,11 +96,11 @@ def test_variables_of_components_that_are_called_only_inside(executor, backend):
 # Snapshots: what shares memory with a variable that is written.
 
 
-@pytest.mark.parametrize("look", ["see_w", "view_w"])
+@pytest.mark.parametrize("look", ["see", "view"])
 def test_a_carried_value_that_began_as_a_variable(executor, cell, backend, look):
     def run(self, x):
         def body(i, v):
-            cell.set_w(x)
+            cell.write(x)
             return v
 
         return loop(2, body, getattr(cell, look)())
@@ -112,8 +112,8 @@ def test_a_carried_value_that_began_as_a_variable(executor, cell, backend, look)
 
 def test_a_loop_hands_out_a_variable_that_is_written_behind_it(executor, cell, backend):
     def run(self, x, n):
-        left = loop(n, lambda i, v: v, cell.view_w())
-        cell.set_w(x)
+        left = loop(n, lambda i, v: v, cell.view())
+        cell.write(x)
         return cell.add(left, 0.0), left
 
     made = executor(run, cell, backend=backend, x=NUMBER, n=INTEGER)
@@ -126,14 +126,14 @@ def test_the_memory_of_a_variable_never_leaves_through_a_region(executor, cell, 
 
     def run(self, flag, x):
         vector = cell.reshape(x, (1,))
-        seen = cell.view_w()
+        seen = cell.view()
         return (
             loop(2, lambda i, v: v, seen),
-            loop(2, lambda i, v: cell.view_w(), vector),
+            loop(2, lambda i, v: cell.view(), vector),
             loop(2, lambda i, v: seen, vector),
-            loop(2, lambda i, v: (cell.view_w(), cell.view_w()), vector, collect=True),
+            loop(2, lambda i, v: (cell.view(), cell.view()), vector, collect=True),
             branch(flag, lambda: seen, lambda: vector),
-            branch(flag, cell.view_w, lambda: vector),
+            branch(flag, cell.view, lambda: vector),
         )
 
     made = executor(run, cell, backend=backend, flag=bool, x=NUMBER)
@@ -145,11 +145,11 @@ def test_the_memory_of_a_variable_never_leaves_through_a_region(executor, cell, 
 
 def test_a_view_from_outside_is_as_it_was_in_every_iteration(executor, cell, backend):
     def run(self, x):
-        before = cell.view_w()
+        before = cell.view()
 
         def body(i, v):
             seen = cell.add(before, 0.0)
-            cell.set_w(v)
+            cell.write(v)
             return cell.add(v, x), seen
 
         return loop(3, body, x, collect=True)[1]
@@ -161,8 +161,8 @@ def test_a_view_from_outside_is_as_it_was_in_every_iteration(executor, cell, bac
 def test_a_view_inside_is_as_it_was_before_the_write_behind_it(executor, cell, backend):
     def run(self, x):
         def body(i, v):
-            before = cell.view_w()
-            cell.set_w(v)
+            before = cell.view()
+            cell.write(v)
             return cell.add(v, x), cell.add(before, 0.0)
 
         return loop(3, body, x, collect=True)[1]
@@ -176,8 +176,8 @@ def test_the_last_value_is_carried_on(executor, cell, backend):
 
     def run(self, x):
         def body(i, previous):
-            now = cell.view_w()
-            cell.set_w(cell.add(cell.see_w(), x))
+            now = cell.view()
+            cell.write(cell.add(cell.see(), x))
             return now, previous
 
         return loop(4, body, cell.reshape(x, (1,)), collect=True)
@@ -190,9 +190,9 @@ def test_the_last_value_is_carried_on(executor, cell, backend):
 
 def test_a_view_over_a_branch_that_writes(executor, cell, backend):
     def run(self, flag, x):
-        before = cell.view_w()
-        after = branch(flag, lambda: (cell.set_w(x), cell.view_w())[1], lambda: before)
-        cell.set_w(0.0)
+        before = cell.view()
+        after = branch(flag, lambda: (cell.write(x), cell.view())[1], lambda: before)
+        cell.write(0.0)
         return cell.add(before, 0.0), cell.add(after, 0.0)
 
     made = executor(run, cell, backend=backend, flag=bool, x=NUMBER)
