@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from doubles import told
 
 from rlgraph.agents import A2CAgent, Agent, Algorithm, PPOAgent
 from rlgraph.algorithms.a2c import A2C
@@ -25,7 +26,6 @@ from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.learning.learner import Learner
 from rlgraph.learning.sampler import FragmentSampler
 from rlgraph.spaces import FloatBox, IntBox
-from rlgraph.workers import Callback
 
 SMALL = {
     "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
@@ -145,10 +145,7 @@ class Seeded(A2C):
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
-        (
-            type("Mine", (Algorithm,), {}),
-            "Mine.experience: expected .* such as Rollouts.of\\(\\), given None",
-        ),
+        (type("Mine", (Algorithm,), {}), r"Mine.experience: .* such as Rollouts.of\(\), given None"),
         (type("Mine", (A2C,), {"experience": Rollouts}), "Mine.experience: expected .*given <class"),
         (type("Mine", (Algorithm,), {"experience": Rollouts.of()}), "Mine has no API method 'update'"),
         (type("Mine", (A2C,), {"schedule": {"sync": ("x", "steps")}}), "Mine has no API method 'sync'"),
@@ -243,11 +240,8 @@ def test_evaluations_and_other_callers_do_not_disturb_training(backend, spec):
     quiet, disturbed = make(backend, spec, seed=5), make(backend, spec, seed=5)
     quiet.learn(200, num_envs=2)
 
-    class Disturbing(Callback):
-        def on_step(self, worker, step):
-            disturbed.get_actions(np.ones(4))
-
-    disturbed.learn(200, num_envs=2, evaluation_interval=60, evaluation_episodes=2, callbacks=Disturbing())
+    disturbing = told(on_step=lambda *_: disturbed.get_actions(np.ones(4)))
+    disturbed.learn(200, num_envs=2, evaluation_interval=60, evaluation_episodes=2, callbacks=disturbing)
     assert same_weights(quiet, disturbed)
 
 
@@ -365,12 +359,7 @@ def test_parts_cut_gradients_and_nothing_else(backend):
 def test_one_environment_has_a_sequence_for_each_minibatch(backend):
     agent = make(backend, {"network_spec": RECURRENT["network_spec"]}, seed=5)
     numbers = []
-
-    class Numbers(Callback):
-        def on_update(self, worker, results):
-            numbers.append(results["num_updates"])
-
-    agent.learn(128, callbacks=Numbers())
+    agent.learn(128, callbacks=told(on_update=lambda _, results: numbers.append(results["num_updates"])))
     assert agent.learner.experience.internal_state_interval == 32
     assert numbers == [16]
 
@@ -391,14 +380,13 @@ def test_a_value_function_alone_may_be_recurrent(one_backend, kind):
 
 
 def test_lengths_of_parts_that_do_not_do(one_backend):
-    for length, message in (
-        (5, "expected a number that divides rollout_length, 16, given 5"),
-        (0, "integer >= 1"),
+    for spec, length, message in (
+        (PARTS, 5, "expected a number that divides rollout_length, 16, given 5"),
+        (PARTS, 0, ".*integer >= 1"),
+        (SMALL, 4, "expected recurrent layers"),
     ):
-        with pytest.raises(SpecError, match=f"sequence_length: .*{message}"):
-            make(one_backend, {**PARTS, "sequence_length": length})
-    with pytest.raises(SpecError, match="sequence_length: expected recurrent layers"):
-        make(one_backend, {**SMALL, "sequence_length": 4})
+        with pytest.raises(SpecError, match=f"sequence_length: {message}"):
+            make(one_backend, {**spec, "sequence_length": length})
     agent = make(one_backend, {**PARTS, "num_minibatches": 9})
     with pytest.raises(
         SpecError, match=r"agent\.num_minibatches: expected at most 8, given 9: a rollout has 8 sequences"
@@ -548,8 +536,7 @@ def test_a_policy_and_its_value_function_may_share_a_network(one_backend, kind):
     agent.learn(64, num_envs=4)
     changed = {name for name, value in agent.get_weights().items() if not np.array_equal(value, before[name])}
     assert {
-        f"{kind}/policy/value-layer/weights",
-        f"{kind}/policy/action-adapter/action-layer/weights",
+        f"{kind}/policy/{layer}/weights" for layer in ("value-layer", "action-adapter/action-layer")
     } <= changed
     assert not any(name.startswith(f"{kind}/value-function") for name in before)
     assert len(agent.learner.graph.algorithm.recurrent_parts) == 1

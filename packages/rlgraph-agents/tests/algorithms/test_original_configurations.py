@@ -188,15 +188,14 @@ def test_every_key_works_or_says_what_to_write(name):
     Agent.from_spec({**spec, "execution_spec": {"seed": 15}}, env=environment, backend="numpy")
 
 
+ROLLOUT = "Each rollout is one update: give 'rollout_length'"
+
+
 @pytest.mark.parametrize(
     ("agent", "key", "hint"),
     [
-        (
-            "ppo",
-            "update_spec",
-            "Each rollout is one update: give 'rollout_length', 'num_epochs' and 'num_minibatches'.",
-        ),
-        ("a2c", "update_spec", "Each rollout is one update: give 'rollout_length'."),
+        ("ppo", "update_spec", f"{ROLLOUT}, 'num_epochs' and 'num_minibatches'."),
+        ("a2c", "update_spec", f"{ROLLOUT}."),
         ("sac", "observe_spec", "Buffers need no size: leave it out; its n_step is 'n_step' of the agent."),
         ("ppo", "observe_spec", "Buffers need no size: leave it out."),
         (
@@ -221,32 +220,20 @@ def test_every_key_works_or_says_what_to_write(name):
     ],
 )
 def test_the_hint_suits_the_agent(agent, key, hint):
-    assert refused({"type": agent, key: 1}, "Pendulum-v1") == {
-        key: f"{agent.upper()}Agent has no such key. {hint}"
-    }
+    said = f"{agent.upper()}Agent has no such key. {hint}"
+    assert refused({"type": agent, key: 1}, "Pendulum-v1") == {key: said}
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("actor-critic", 'It is "a2c" here.'),
-        ("single-impala", 'It is "impala" here.'),
-    ],
-)
-def test_agents_of_other_names(name, hint):
-    assert refused({"type": name}, "CartPole-v1") == {"type": f"unknown agent {name!r}. {hint}"}
+@pytest.mark.parametrize(("name", "here"), [("actor-critic", "a2c"), ("single-impala", "impala")])
+def test_agents_of_other_names(name, here):
+    said = f'unknown agent {name!r}. It is "{here}" here.'
+    assert refused({"type": name}, "CartPole-v1") == {"type": said}
 
 
 def test_keys_of_the_agent_at_the_top_of_a_run():
-    run = {
-        "agent": {"type": "dqn"},
-        "environment": "CartPole-v1",
-        "steps": 1,
-        "saver_spec": {},
-        "batch_size": 3,
-    }
+    run = {"agent": {"type": "dqn"}, "environment": "CartPole-v1", "steps": 1}
     with pytest.raises(SpecError) as caught:
-        check(run)
+        check({**run, "saver_spec": {}, "batch_size": 3})
     assert str(caught.value).splitlines() == [
         "saver_spec: there is no such key. Leave it out: the section checkpoints of a run says what is saved; "
         "agent.store_model saves.",

@@ -155,15 +155,14 @@ def test_a_preset_is_not_changed_by_its_users():
 
 
 def test_learning_has_the_number_of_environments_of_the_preset(backend, execution):
-    agent = Agent.from_spec("a2c", env="CartPole-v1", backend=backend, execution_spec=execution(backend))
-    agent.learn(8 * 16)  # one rollout of 8 environments
-    assert (agent.timesteps, agent.updates) == (128, 1)
-    agent = Agent.from_spec("a2c", env="CartPole-v1", backend=backend, execution_spec=execution(backend))
-    agent.learn(16, num_envs=1)
-    assert (agent.timesteps, agent.updates) == (16, 1)
-    agent = Agent.from_spec("a2c", env="CartPole-v1", backend=backend, execution_spec=execution(backend))
-    agent.learn(16, env=make_environment("CartPole-v1"))  # one environment, not that of the preset
-    assert (agent.timesteps, agent.updates) == (16, 1)
+    for steps, options in (
+        (8 * 16, {}),  # one rollout of 8 environments
+        (16, {"num_envs": 1}),
+        (16, {"env": make_environment("CartPole-v1")}),  # one environment, not that of the preset
+    ):
+        agent = Agent.from_spec("a2c", env="CartPole-v1", backend=backend, execution_spec=execution(backend))
+        agent.learn(steps, **options)
+        assert (agent.timesteps, agent.updates) == (steps, 1)
 
 
 # Plug-ins.

@@ -74,13 +74,7 @@ def test_one_for_machines(rlgraph):
 
 def test_every_component_can_be_shown(rlgraph):
     """Each argument is described, and the spec names what has to be given."""
-    for name in (
-        "policy",
-        "sac_loss",
-        "intrinsic_curiosity_module",
-        "adam",
-        "gru",
-    ):
+    for name in ("policy", "sac_loss", "intrinsic_curiosity_module", "adam", "gru"):
         shown = json.loads(rlgraph("components", name, "--json").out)
         required = {key for key, entry in shown["arguments"].items() if entry["required"]}
         assert shown["spec"].keys() == {"type", *required}
@@ -97,7 +91,7 @@ class Bound(Component):
     """Runs where it has kernels ``[B]``."""
 
 
-def test_components_of_others(rlgraph, known):
+def test_components_of_others(rlgraph, refused, known):
     known.register("narrow", narrow)
     known.register("bound", Bound)
     known.register("broken", "no_such_package.layers:Layer")
@@ -108,14 +102,18 @@ def test_components_of_others(rlgraph, known):
     listed = {entry["name"]: entry for entry in json.loads(rlgraph("components", "--json").out)}
     assert listed["bound"]["family"] == Bound.__module__.partition(".")[0]
     assert "No module named 'no_such_package'" in listed["broken"]["summary"]
-    outcome = rlgraph("components", "broken")
-    assert outcome.code == 2 and "cannot be loaded from no_such_package.layers:Layer" in outcome.err
+    refused("cannot be loaded from no_such_package.layers:Layer", "components", "broken")
 
 
-def test_mistakes(rlgraph):
-    outcome = rlgraph("components", "dens")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "unknown component 'dens'. Did you mean 'dense'?" in outcome.err
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("components dens", "unknown component 'dens'. Did you mean 'dense'?"),
+        ("plugins agnts", "unknown kind of plug-in 'agnts'. Did you mean 'agents'?"),
+    ],
+)
+def test_mistakes(refused, command, said):
+    assert refused(said, *command.split()).out == ""
 
 
 @pytest.mark.parametrize("kind", ["backends", "backend", "Backends"])
@@ -123,9 +121,3 @@ def test_plugins_of_one_kind(rlgraph, kind):
     listed = json.loads(rlgraph("plugins", kind, "--json").out)
     assert [entry["name"] for entry in listed] == registry("rlgraph.backends").names()
     assert {entry["kind"] for entry in listed} == {"backend"}
-
-
-def test_an_unknown_kind_of_plugins(rlgraph):
-    outcome = rlgraph("plugins", "agnts")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "unknown kind of plug-in 'agnts'. Did you mean 'agents'?" in outcome.err

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from doubles import raising
 
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.core import CheckpointError, NumericalError, SpecError
@@ -28,11 +29,8 @@ from rlgraph.environments.worlds.deterministic_env import DeterministicEnv
 )
 @pytest.mark.parametrize("command", [["graph"], ["agents", "--json"]])
 def test_codes(rlgraph, monkeypatch, error, code, command):
-    def fail(*_, **__):
-        raise error
-
-    monkeypatch.setattr("rlgraph.draw.draw", fail)
-    monkeypatch.setattr(Registry, "plugins", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", raising(error))
+    monkeypatch.setattr(Registry, "plugins", raising(error))
     outcome = rlgraph(*command)
     assert (outcome.code, outcome.out) == (code, "")
     assert "Traceback" not in outcome.err
@@ -48,29 +46,33 @@ def test_debug_prints_the_traceback(rlgraph):
     assert "Traceback" not in rlgraph("graph", "--agent", "dqm").err
 
 
-def test_a_run_that_fails(rlgraph, tiny, undrawn, monkeypatch):
-    def fail(self, action):
-        return float("nan"), float("nan"), False, False, {}
+@pytest.fixture
+def train(rlgraph, tiny, undrawn, monkeypatch):
+    """Trains an agent that learns nothing in the deterministic environment with another `step`."""
 
-    monkeypatch.setattr("rlgraph.environments.worlds.deterministic_env.DeterministicEnv.step", fail)
-    agent = tiny(update_spec={"do_updates": False})
-    arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
-    outcome = rlgraph("train", *arguments, "--folder", "run", "--json")
+    def run(step, *more):
+        monkeypatch.setattr(DeterministicEnv, "step", step)
+        agent = tiny(update_spec={"do_updates": False})
+        arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
+        return rlgraph("train", *arguments, "--folder", "run", *more)
+
+    return run
+
+
+def test_a_run_that_fails(train):
+    outcome = train(lambda self, action: (float("nan"), float("nan"), False, False, {}), "--json")
     assert (outcome.code, outcome.out) == (ExitCode.RUN_FAILED, "")
     assert "EnvironmentFault: " in outcome.err
 
 
-def test_with_json_only_results_are_printed(rlgraph, tiny, undrawn, monkeypatch):
+def test_with_json_only_results_are_printed(train):
     step = DeterministicEnv.step
 
     def chatty(self, action):
         print("a step")
         return step(self, action)
 
-    monkeypatch.setattr(DeterministicEnv, "step", chatty)
-    agent = tiny(update_spec={"do_updates": False})
-    arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
-    outcome = rlgraph("train", *arguments, "--folder", "run", "--json")
+    outcome = train(chatty, "--json")
     assert json.loads(outcome.out)["folder"] == "run"
     assert "a step" in outcome.err
 
@@ -98,17 +100,14 @@ def test_with_json_a_process_of_an_environment_prints_no_results():
     ],
     ids=str,
 )
-def test_what_environments_raise_and_signals(rlgraph, tiny, undrawn, monkeypatch, answer, code):
+def test_what_environments_raise_and_signals(train, answer, code):
     def fail(self, action):
         if isinstance(answer, BaseException):
             raise answer
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)  # the signal ends it
 
-    monkeypatch.setattr("rlgraph.environments.worlds.deterministic_env.DeterministicEnv.step", fail)
-    agent = tiny(update_spec={"do_updates": False})
-    arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
-    outcome = rlgraph("train", *arguments, "--folder", "run")
+    outcome = train(fail)
     assert outcome.code == code and "Traceback" not in outcome.err
     place = "EnvironmentFault: DeterministicEnv, environment 0, step 1: raised " + type(answer).__name__
     assert (place in outcome.err) is (code is ExitCode.RUN_FAILED)

@@ -283,19 +283,19 @@ def test_a_damaged_manifest(make_agent, stored, text, said):
     refused(make_agent("numpy"), stored, said)
 
 
-def test_another_graph(make_agent, stored):
-    plain = make_agent("numpy", dueling_q=False)
-    refused(
-        plain,
-        stored,
-        "belongs to another component graph: missing .*'dqn/policy/q-values/weights'.* not expected",
-    )
-    wider = make_agent("numpy", units=9)
-    refused(wider, stored, r"variable '.*' has shape \(\d.*\), expected \(")
-
-
-def test_another_memory(make_agent, stored):
-    refused(make_agent("numpy", memory_spec={"capacity": 5}), stored, "variable 'memory/rows/.*' has shape")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"dueling_q": False},
+            "belongs to another component graph: missing .*'dqn/policy/q-values/weights'.* not expected",
+        ),
+        ({"units": 9}, r"variable '.*' has shape \(\d.*\), expected \("),
+        ({"memory_spec": {"capacity": 5}}, "variable 'memory/rows/.*' has shape"),
+    ],
+)
+def test_another_graph_or_memory(make_agent, stored, options, said):
+    refused(make_agent("numpy", **options), stored, said)
 
 
 @pytest.mark.parametrize("value", ["many", None, [3], 1.5, True])

@@ -34,11 +34,10 @@ def test_it_acts_on_the_backend_and_steps_what_trains():
     }
     dqn.update(batch)
     after = dqn.executor.get_weights()
-    changed = {
-        name for name in before if name.startswith("dqn/policy/") and (before[name] != after[name]).any()
-    }
     variables = dqn.executor.built.variables
-    trainable = {name for name in variables if name.startswith("dqn/policy/") and variables[name].trainable}
+    policy = [name for name in variables if name.startswith("dqn/policy/")]
+    changed = {name for name in policy if (before[name] != after[name]).any()}
+    trainable = {name for name in policy if variables[name].trainable}
     names = ("running_mean", "running_var", "num_batches_tracked")
     statistics = {f"dqn/policy/network/body/1/{name}" for name in names}
     assert changed == trainable | statistics
@@ -59,9 +58,8 @@ def test_ppo_learns_with_it():
 
 
 def test_it_cannot_act_on_numpy():
-    with pytest.raises(
-        CapabilityError, match="body._evaluate has kernels for torch only: it cannot run on numpy"
-    ):
+    said = "body._evaluate has kernels for torch only: it cannot run on numpy"
+    with pytest.raises(CapabilityError, match=said):
         agent(acting="numpy")
 
 
@@ -91,28 +89,25 @@ def test_a_keras_model_likewise():
         Agent.from_spec(spec, state_space=FloatBox(shape=(4,)), action_space=IntBox(2), backend="numpy")
 
 
-TORCH_LAYER = """
-from torch import nn
-from rlgraph.torch import ModuleComponent
+LAYER = """
+{framework}
+from rlgraph.{backend} import ModuleComponent
 
 class OwnLayer(ModuleComponent):
     def __init__(self, units: int = 6, scope: str = "own", **kwargs):
-        super().__init__(nn.Sequential(nn.Linear(4, units), nn.Tanh()), scope=scope, **kwargs)
+        super().__init__({module}, scope=scope, **kwargs)
 """
-KERAS_LAYER = """
-import keras
-from rlgraph.tf import ModuleComponent
-
-class OwnLayer(ModuleComponent):
-    def __init__(self, units: int = 6, scope: str = "own", **kwargs):
-        super().__init__(keras.layers.Dense(units, activation="tanh"), scope=scope, **kwargs)
-"""
+MODULES = {
+    "torch": ("from torch import nn", "nn.Sequential(nn.Linear(4, units), nn.Tanh())"),
+    "tf": ("import keras", 'keras.layers.Dense(units, activation="tanh")'),
+}
 
 
 def test_a_class_around_a_module_is_stored_and_loaded(backend, execution, tmp_path, monkeypatch):
     """By its import path: a checkpoint and a run folder have the name alone, and nothing is imported unasked."""
     name = f"own_{backend}_layer"
-    (tmp_path / f"{name}.py").write_text({"torch": TORCH_LAYER, "tf": KERAS_LAYER}[backend])
+    framework, module = MODULES[backend]
+    (tmp_path / f"{name}.py").write_text(LAYER.format(framework=framework, backend=backend, module=module))
     monkeypatch.syspath_prepend(tmp_path)
     spec = {"type": "ppo", "rollout_length": 8, "network_spec": [{"type": f"{name}.OwnLayer", "units": 5}, 4]}
     spec["execution_spec"] = execution(backend)

@@ -8,6 +8,7 @@ import time
 
 import pytest
 import yaml
+from doubles import raising
 
 from rlgraph.core import InputError, NumericalError, SpecError
 from rlgraph.runs import RunFolderError, train
@@ -336,10 +337,7 @@ def test_an_unfinished_seed_of_something_else_begins_again(changed, subject, tmp
     "error", [NumericalError("the loss is not finite"), InputError("step 3: the mask forbids all actions")]
 )
 def test_a_failure_is_a_result(error, subject, tmp_path, monkeypatch):
-    def fail(document, run):
-        raise error
-
-    monkeypatch.setattr(seed, "train", fail)
+    monkeypatch.setattr(seed, "train", raising(error))
     found = seed.measure(job(tmp_path, subject))
     assert (found.last, found.error) == (None, f"{type(error).__name__}: {error}")
     assert read_result(result_file(tmp_path, subject, 1)) == found

@@ -18,21 +18,12 @@ def write(tmp_path, monkeypatch):
     """Writes a run's folder; `points` are (steps, evaluation return)."""
     monkeypatch.chdir(tmp_path)
 
-    def write(
-        name,
-        points,
-        *,
-        environment="CartPole-v1",
-        seed=1,
-        finished=True,
-        backend="torch",
-        options=(),
-        document=(),
-    ):
+    def write(name, points, *, finished=True, backend="torch", options=(), document=(), **run):
         folder = tmp_path / name
         folder.mkdir(parents=True)
         agent = {"type": "dqn", **dict(options)}
-        run = {"agent": agent, "environment": environment, "seed": seed, "steps": 1000, **dict(document)}
+        defaults = {"agent": agent, "environment": "CartPole-v1", "seed": 1, "steps": 1000}
+        run = {**defaults, **run, **dict(document)}
         (folder / "config.json").write_text(json.dumps({"run": run, "chosen": {"backend": backend}}))
         with (folder / "metrics.csv").open("w", newline="") as file:
             rows = csv.writer(file)
@@ -91,10 +82,8 @@ def test_labels(write):
     write("runs/one/s2", [(1, 3.0)])
     write("runs/two/s1", [(1, 5.0)])
     rows = compare(read_runs(["first=runs/one/*", "second=runs/two"])).rows()
-    assert [(row["label"], row["runs"], row["iqm"]) for row in rows] == [
-        ("first", 2, 2.0),
-        ("second", 1, 5.0),
-    ]
+    found = [(row["label"], row["runs"], row["iqm"]) for row in rows]
+    assert found == [("first", 2, 2.0), ("second", 1, 5.0)]
     assert len(collect_runs(["runs", "runs/one/s1"])) == 3  # a run counts once
     assert [str(folder) for _, folder in collect_runs(["runs/one"])] == ["runs/one/s1", "runs/one/s2"]
 

@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from doubles import killed_run, told
+from doubles import killed_run, raising, told
 
 from rlgraph.agents import Agent
 from rlgraph.core import InputError, SpecError
@@ -66,9 +66,7 @@ def test_a_memory_without_a_place_for_own_steps_is_refused_before_training(spec,
 
 
 def test_an_error_that_stops_the_checkpoint_too_is_in_the_result(spec, tmp_path, monkeypatch):
-    def fail(*_):
-        raise InputError("the memory is full")
-
+    fail = raising(InputError("the memory is full"))
     monkeypatch.setattr(
         "rlgraph.experience.replay_with_demonstrations.ReplayWithDemonstrations.take_due", fail
     )

@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 
 import pytest
-from doubles import told
+from doubles import raising, told
 
 from rlgraph.runs import RunFolderError, StorageError, resume, run_folder, train
 from rlgraph.runs import run_lock as module
@@ -79,10 +79,7 @@ def test_an_earlier_run_comes_back_where_there_is_no_lock(tmp_path, start_betwee
     run.mkdir()
     (run / "config.json").write_text("before")
 
-    def fail(folder):
-        raise StorageError("no space")
-
-    start_between(fail)
+    start_between(raising(StorageError("no space")))
     with pytest.raises(StorageError, match="no space"), run_folder.new_run_in(run):
         raise AssertionError("it has begun")
     assert (run / "config.json").read_text() == "before"

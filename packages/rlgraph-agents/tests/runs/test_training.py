@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from doubles import killed_at, told
+from doubles import killed_at, raising, told
 
 from rlgraph.agents import Agent
 from rlgraph.core import NumericalError, SpecError
@@ -57,11 +57,8 @@ def actor(spec_of):
 
 
 def test_a_run_that_is_interrupted_in_its_final_evaluation_is_resumed(actor, tmp_path, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr("rlgraph.runs.training.evaluate", interrupted)
+        patched.setattr("rlgraph.runs.training.evaluate", raising(KeyboardInterrupt))
         summary = train(actor, tmp_path / "run")
     assert (summary.training.timesteps, summary.training.interrupted, summary.evaluation) == (60, True, None)
     assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
@@ -79,11 +76,8 @@ def test_a_run_that_is_interrupted_in_its_final_evaluation_is_resumed(actor, tmp
     ids=["episodes", "seconds", "evaluation"],
 )
 def test_a_run_that_a_condition_ended_is_not_trained_on(actor, tmp_path, undrawn, monkeypatch, conditions):
-    def killed(*_):
-        raise SystemExit
-
     with monkeypatch.context() as patched:
-        patched.setattr("rlgraph.runs.training.Run._evaluate", killed)
+        patched.setattr("rlgraph.runs.training.Run._evaluate", raising(SystemExit))
         with pytest.raises(SystemExit):
             train({**actor, **conditions, "steps": 600}, tmp_path / "run")
     done = resume(tmp_path / "run", steps=900).training.timesteps

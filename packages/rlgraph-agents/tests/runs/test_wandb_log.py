@@ -5,6 +5,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from doubles import raising
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError, allow_network
@@ -73,11 +74,7 @@ def without_wandb(monkeypatch):
 
 def without_login(monkeypatch):
     wandb = StandIn()
-
-    def init(**_):
-        raise RuntimeError("api_key not configured")
-
-    wandb.init = init
+    wandb.init = raising(RuntimeError("api_key not configured"))
     monkeypatch.setitem(sys.modules, "wandb", wandb)
     return r"did not start \(api_key not configured\): log in with 'wandb login'"
 

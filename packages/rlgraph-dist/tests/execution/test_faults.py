@@ -6,12 +6,14 @@ from importlib.metadata import distribution, version
 from types import SimpleNamespace
 
 import pytest
+from doubles import raising
 
 from rlgraph.agents import Agent
 from rlgraph.core import SpecError
 from rlgraph.core.registry import Plugin
-from rlgraph.execution import InProcessEngine, SyncBatchExecutor, TooManyRestarts, host
+from rlgraph.execution import InProcessEngine, SyncBatchExecutor, TooManyRestarts
 from rlgraph.execution.engine import ActorDied, ActorFailed, ActorMisconfigured
+from rlgraph.execution.remote import host
 from rlgraph.execution.remote.host import Host, packed
 from rlgraph.execution.remote.sampling import SamplerSpec
 
@@ -101,10 +103,7 @@ def test_each_actor_may_be_started_again_as_often():
 
 
 def test_what_another_process_would_fail_at_again_stops_the_run_at_once(monkeypatch):
-    def refuse(spec):
-        raise SpecError("no such game")
-
-    monkeypatch.setattr(SamplerSpec, "__call__", refuse)
+    monkeypatch.setattr(SamplerSpec, "__call__", raising(SpecError("no such game")))
     executor = SyncBatchExecutor("random", "CartPole-v1", backend="numpy", actors=2)
     with pytest.raises(
         ActorMisconfigured,

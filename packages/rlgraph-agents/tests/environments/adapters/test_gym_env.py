@@ -3,6 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
+from doubles import raising
 from gymnasium import spaces as gym_spaces
 from gymnasium import wrappers
 
@@ -551,11 +552,9 @@ def test_an_info_that_is_no_dict_has_no_advice_on_the_old_gym():
 
 
 def test_a_missing_dependency_is_not_an_unknown_id(monkeypatch):
-    def needs_more(**_):
-        raise gymnasium.error.DependencyNotInstalled("install more")
-
+    missing = raising(gymnasium.error.DependencyNotInstalled("install more"))
     monkeypatch.setattr("gymnasium.registry", dict(gymnasium.registry))
-    gymnasium.register("NeedsMore-v0", entry_point=needs_more)
+    gymnasium.register("NeedsMore-v0", entry_point=missing)
     with pytest.raises(SpecError, match="NeedsMore-v0 cannot be made: install more"):
         OpenAIGymEnv("NeedsMore-v0")
 

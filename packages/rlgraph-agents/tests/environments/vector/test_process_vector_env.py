@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from doubles import raising
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments import (
@@ -286,12 +287,8 @@ def test_ctrl_c_while_an_answer_is_read(made, monkeypatch, steps):
     for _ in range(steps):
         env.step(np.zeros(4, np.int64))
     before, interrupted = env.processes, env._processes[1]
-
-    def press():
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr(interrupted, "receive", press)
+        patched.setattr(interrupted, "receive", raising(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             env.step(np.zeros(4, np.int64))
     assert goes_on_like(env, 7)

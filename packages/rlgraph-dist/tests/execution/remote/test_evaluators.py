@@ -1,6 +1,7 @@
 """Evaluations in actors of their own."""
 
 import pytest
+from doubles import told
 
 from rlgraph.agents import Agent
 from rlgraph.execution import SyncBatchExecutor
@@ -73,10 +74,7 @@ def test_training_does_not_wait_and_the_result_is_that_of_the_weights_evaluated(
 
 
 def test_an_evaluation_may_end_training():
-    class Stop(Callback):
-        def on_evaluation(self, worker, evaluation):
-            return True
-
-    executor, found = evaluations_of("in_process", Stop(), evaluation_actors=1)
+    stop = told(on_evaluation=lambda *_: True)
+    executor, found = evaluations_of("in_process", stop, evaluation_actors=1)
     assert len(found) == 1
     assert executor.timesteps == pytest.approx(128, abs=128)
