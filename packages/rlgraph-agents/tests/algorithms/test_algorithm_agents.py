@@ -145,7 +145,7 @@ class Seeded(A2C):
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
-        (type("Mine", (Algorithm,), {}), r"Mine.experience: .* such as Rollouts.of\(\), given None"),
+        (type("Mine", (Algorithm,), {}), r"Mine.experience: expected .* such as Rollouts.of\(\), given None"),
         (type("Mine", (A2C,), {"experience": Rollouts}), "Mine.experience: expected .*given <class"),
         (type("Mine", (Algorithm,), {"experience": Rollouts.of()}), "Mine has no API method 'update'"),
         (type("Mine", (A2C,), {"schedule": {"sync": ("x", "steps")}}), "Mine has no API method 'sync'"),

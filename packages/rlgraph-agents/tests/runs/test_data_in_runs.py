@@ -138,7 +138,11 @@ NO_DATA = {"data": None}
         ("bc", {}, f"steps: expected 0, since bc learns from a data set only, given {STEPS}"),
         ("bc", NO_DATA, r"data\.file: expected a data set, from which alone bc learns, given none"),
         ("dqfd", {**NO_DATA, "demonstrations": "shown.npz"}, r"demonstrations.*data\.file"),
-        ("dqfd", {**NO_DATA, "steps": 0}, r"steps: .* >= 1 without a data set, given 0: set data"),
+        (
+            "dqfd",
+            {**NO_DATA, "steps": 0},
+            r"steps: expected an integer >= 1 without a data set, given 0: set data",
+        ),
     ],
 )
 def test_mistakes(spec, agent, changes, said):

@@ -394,7 +394,10 @@ def test_a_metric_of_ones_own(actor, monkeypatch):
     ("options", "said"),
     [
         ({"frameskip": 0}, "frameskip: expected an integer >= 1, given 0"),
-        ({"max_timesteps_per_episode": 0}, "_per_episode: expected an integer >= 1 or None, given 0"),
+        (
+            {"max_timesteps_per_episode": 0},
+            "max_timesteps_per_episode: expected an integer >= 1 or None, given 0",
+        ),
         ({"num_envs": "x"}, "num_envs: expected an integer >= 1 or None, given 'x'"),
         ({"agent": "dqn"}, r"agent: expected an agent, as Agent.from_spec.* makes them, given 'dqn'"),
         ({"checkpoint_interval": 5}, "checkpoint_interval: expected store_checkpoint= beside it"),

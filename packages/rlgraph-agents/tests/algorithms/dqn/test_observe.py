@@ -356,7 +356,10 @@ def test_imports_that_are_no_steps(make_agent, observations, said):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"preprocessed_states": np.zeros((2, 2), np.float32)}, "argument preprocessed_states: expected"),
+        (
+            {"preprocessed_states": np.zeros((2, 2), np.float32)},
+            "observe: argument preprocessed_states: expected",
+        ),
         ({"preprocessed_states": np.zeros((3, 3)).astype(str)}, "observe: argument preprocessed_states"),
         ({"next_states": None}, "observe: row 0 is truncated: give next_states"),
         ({"rewards": np.nan}, "observe: the reward of row 0 is nan"),
