@@ -21,15 +21,13 @@ with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     from {old} import {name}
 assert {name} is getattr(importlib.import_module("{new}"), "{name}")
-assert any("{old} is {new} since version 0.3" in str(each.message) for each in told), told
+assert any("{old} is {new} now" in str(each.message) for each in told), told
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_class_of_an_agent_is_found_beside_its_algorithm():
-    with pytest.warns(
-        DeprecationWarning, match=r"rlgraph.agents.dqn is rlgraph.algorithms.dqn since version 0.3"
-    ):
+    with pytest.warns(DeprecationWarning, match=r"rlgraph.agents.dqn is rlgraph.algorithms.dqn now"):
         from rlgraph.agents.dqn import DQNAgent
     from rlgraph import agents
 

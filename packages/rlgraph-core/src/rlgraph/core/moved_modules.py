@@ -53,7 +53,7 @@ class _Forwarding(MetaPathFinder, Loader):
         spec = module.__spec__
         assert spec is not None and spec.origin is not None
         warnings.warn(
-            f"{spec.name} is {spec.origin} since version 0.3: import it from there",
+            f"{spec.name} is {spec.origin} now: import it from there",
             DeprecationWarning,
             stacklevel=2,
         )
