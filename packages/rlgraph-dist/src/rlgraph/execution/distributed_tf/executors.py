@@ -32,6 +32,7 @@ class TakesDistributedSpec(TakesEngineSpec):
         if allow_network and "engine" in options:
             raise SpecError("expected among the options of the engine, given beside it", path="allow_network")
         self.default_engine = {"type": "distributed_tf", "allow_network": allow_network}
+        self._allow_network = allow_network
         super().__init__(*args, **options)
 
     def options_in(self, spec: Any, execution: dict[str, Any]) -> dict[str, Any]:
@@ -39,8 +40,8 @@ class TakesDistributedSpec(TakesEngineSpec):
         cluster, job, index = task_of(spec)
         if job != "learner":
             self._worker = cluster, index
-            self.default_engine["allow_network"] = True  # a worker starts no server
-        return {"engine": {**self.default_engine, "cluster": cluster}}
+        allowed = self._allow_network or self._worker is not None  # a worker starts no server
+        return {"engine": {"type": "distributed_tf", "cluster": cluster, "allow_network": allowed}}
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         if self._worker is None:
