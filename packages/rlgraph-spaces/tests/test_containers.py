@@ -356,3 +356,15 @@ def test_repr_says_the_ranks_once():
         "Dict({'a': FloatBox(), 'b': Tuple((IntBox(low=0, high=3),))}, "
         "add_batch_rank=True, add_time_rank=4, time_major=True)"
     )
+
+
+def test_horizontal_samples_are_separate():
+    space = Dict(a=FloatBox(0.0, 1.0), b=Tuple(IntBox(3), bool), add_batch_rank=True)
+    samples = space.sample(3, horizontal=True, rng=np.random.default_rng(1))
+    assert isinstance(samples, list) and len(samples) == 3
+    assert all(space.without_ranks().contains(sample) for sample in samples)
+    assert len({float(sample["a"]) for sample in samples}) == 3
+    assert IntBox(5).sample(2, 4, horizontal=True) == [4, 4]
+    assert len(space.sample(horizontal=True)) == 1
+    with pytest.raises(SpaceError, match=r"size: expected leading dimensions \(None,\), given \(2, 3\)"):
+        space.sample((2, 3), horizontal=True)

@@ -49,6 +49,15 @@ def test_get_shape_in_the_order_that_is_asked_for():
     assert Dict(a=space).get_shape(True, True, time_major=True) == ((4, None, 2),)
 
 
+def test_a_number_stands_for_a_rank():
+    space = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=4)
+    assert space.get_shape(with_batch_rank=-1) == (-1, 2)
+    assert space.get_shape(-1, np.int64(7), time_major=True) == (7, -1, 2)
+    assert Dict(a=space.without_ranks(), b=float).get_shape(with_batch_rank=-1) == ((2,), ())
+    with pytest.raises(SpaceError, match="with_time_rank: expected a bool, or a number .*, given 'all'"):
+        space.get_shape(with_time_rank="all")
+
+
 def test_a_fixed_rank_of_one_is_not_an_unknown_one():
     one, unknown = FloatBox(add_batch_rank=1), FloatBox(add_batch_rank=True)
     assert one != unknown

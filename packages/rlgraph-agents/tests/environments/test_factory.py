@@ -11,6 +11,7 @@ from rlgraph.core.errors import SpecError
 from rlgraph.environments import (
     DeterministicEnv,
     Environment,
+    GridWorld,
     OpenAIGymEnv,
     ProtocolEnv,
     check_environment,
@@ -230,3 +231,12 @@ def test_environments_of_the_old_gym_are_told_what_to_change(kind, said):
     with pytest.raises(SpecError, match=said) as error:
         OpenAIGymEnv(kind())
     assert ("GymV21CompatibilityV0" in str(error.value)) == (kind is OldGymEnv)
+
+
+def test_a_class_makes_environments_from_specs():
+    env = Environment.from_spec({"type": "grid_world", "world": "2x2"})
+    assert isinstance(env, GridWorld) and isinstance(OpenAIGymEnv.from_spec("CartPole-v1"), OpenAIGymEnv)
+    with pytest.raises(
+        SpecError, match="environment: expected the spec of a GridWorld, given that of <CartPole-v1"
+    ):
+        GridWorld.from_spec("CartPole-v1")

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, SupportsFloat, TypeAlias
+from typing import Any, Self, SupportsFloat, TypeAlias
 
 import numpy as np
 
+from rlgraph.core import SpecError
 from rlgraph.spaces import Space
 
 StepResult: TypeAlias = tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]
 StepFunction: TypeAlias = Callable[[Any], StepResult]
+
+#: Make environments from specs, the last one counts. `rlgraph.environments.factory` knows all kinds and adds its own.
+makers: list[Callable[[Any], Environment]] = []
 
 
 class Environment(ABC):
@@ -29,6 +33,20 @@ class Environment(ABC):
     def __init__(self, state_space: Space, action_space: Space) -> None:
         self.state_space = state_space
         self.action_space = action_space
+
+    @classmethod
+    def from_spec(cls, spec: Any) -> Self:
+        """An environment of this class from a spec; see `rlgraph.environments.make_environment`.
+
+        Raises:
+            SpecError: the spec is wrong, or describes an environment of another class.
+        """
+        made = makers[-1](spec)
+        if not isinstance(made, cls):
+            raise SpecError(
+                f"expected the spec of a {cls.__name__}, given that of {made!r}", path="environment"
+            )
+        return made
 
     @property
     def name(self) -> str:

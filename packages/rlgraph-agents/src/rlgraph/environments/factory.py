@@ -10,7 +10,7 @@ from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.adapter import adapter_of, adapters
-from rlgraph.environments.environment import Environment, resembles_environment
+from rlgraph.environments.environment import Environment, makers, resembles_environment
 from rlgraph.environments.errors import fault_of
 from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.state_bounds import answers_validate
@@ -45,6 +45,9 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
     except BaseException as error:
         raise_interruption(error)
         raise fault_of(error, path) from error
+
+
+makers.append(make_environment)
 
 
 def _make_environment(spec: Any, path: str) -> Environment:

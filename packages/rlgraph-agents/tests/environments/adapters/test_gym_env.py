@@ -570,3 +570,32 @@ def test_an_environment_stepper_says_how_to_name_one():
     message = "no registered environment 'CartPole-v1'. .*{'type': 'gym', 'gym_env': 'CartPole-v1'}"
     with pytest.raises(SpecError, match=message):
         EnvironmentStepper("CartPole-v1", QPolicy([{"type": "dense", "units": 2}], IntBox(2)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gravity": 3}, r"^OpenAIGymEnv.gravity: CartPole-v1 takes no such argument\.$"),
+        ({"monitor": "folder"}, r"^OpenAIGymEnv.monitor: .*learn\(folder=FOLDER\).*evaluate\(video=FOLDER\)"),
+        ({"monitor_safe": True}, r"^OpenAIGymEnv.monitor_safe: .*learn\(folder=FOLDER\)"),
+        ({"monitor_video": 10}, r"^OpenAIGymEnv.monitor_video: .*evaluate\(video=FOLDER\)"),
+    ],
+)
+def test_an_option_that_the_environment_does_not_take(options, message):
+    with pytest.raises(SpecError, match=message):
+        OpenAIGymEnv("CartPole-v1", **options)
+
+
+@pytest.mark.parametrize(
+    ("given", "game"),
+    [
+        ("Breakout-v0", "Breakout"),
+        ("PongNoFrameskip-v4", "Pong"),
+        ("MsPacman-ramDeterministic-v0", "MsPacman"),
+    ],
+)
+def test_an_id_of_atari_before_ale(given, game):
+    with pytest.raises(
+        SpecError, match=f"no environment '{given}' is registered .*It is 'ALE/{game}-v5' now"
+    ):
+        OpenAIGymEnv(given)

@@ -292,3 +292,8 @@ def test_wrong_container_action(action):
     env.reset()
     with pytest.raises(EnvironmentFault, match=r"an action is a dict of forward .* and jump \(0 or 1\), got"):
         env.step(action)
+
+
+def test_the_name_of_a_representation_in_rlgraph_0_5():
+    given, now = GridWorld("4x4", state_representation="discr"), GridWorld("4x4")
+    assert given.state_space == now.state_space and given.reset() == now.reset()

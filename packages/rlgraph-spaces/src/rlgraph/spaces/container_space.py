@@ -80,8 +80,8 @@ class ContainerSpace(Space):
 
     def get_shape(
         self,
-        with_batch_rank: bool = False,
-        with_time_rank: bool = False,
+        with_batch_rank: bool | int = False,
+        with_time_rank: bool | int = False,
         time_major: bool | None = None,
         with_category_rank: bool = False,
     ) -> tuple[Any, ...]:
@@ -144,8 +144,15 @@ class ContainerSpace(Space):
     # -- data ----------------------------------------------------------------------------------
 
     def sample(
-        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+        self,
+        size: Size = None,
+        fill_value: Any = None,
+        horizontal: bool = False,
+        *,
+        rng: np.random.Generator | None = None,
     ) -> Any:
+        if horizontal:
+            return self._separate_samples(size, fill_value, rng)
         leading_dims(self.ranks, size)  # checked once, and for an empty container too
         rng = np.random.default_rng() if rng is None else rng
         fills: Sequence[Any] = [fill_value] * len(self._spaces)

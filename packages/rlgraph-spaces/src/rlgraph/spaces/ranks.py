@@ -37,12 +37,24 @@ class Ranks(NamedTuple):
         return options
 
     def ordered(
-        self, with_batch: bool = True, with_time: bool = True, time_major: bool | None = None
+        self, with_batch: bool | int = True, with_time: bool | int = True, time_major: bool | None = None
     ) -> list[Rank]:
-        """The existing ranks in axis order; `time_major` overrides the order."""
-        batch = [self.batch] if with_batch and self.batch is not False else []
-        time = [self.time] if with_time and self.time is not False else []
+        """The existing ranks in axis order; a number stands in place of its rank, `time_major` overrides the order.
+
+        Raises:
+            SpaceError: a rank that is asked for by something other than a bool or an integer.
+        """
+        batch = _asked_for(self.batch, with_batch, "with_batch_rank")
+        time = _asked_for(self.time, with_time, "with_time_rank")
         return time + batch if (self.time_major if time_major is None else time_major) else batch + time
+
+
+def _asked_for(rank: Rank, wanted: object, name: str) -> list[Rank]:
+    if isinstance(wanted, (bool, np.bool_)):
+        return [rank] if wanted and rank is not False else []
+    if not isinstance(wanted, (int, np.integer)):
+        raise mismatch(name, "a bool, or a number that stands for the rank", repr(wanted))
+    return [] if rank is False else [int(wanted)]
 
 
 def read_ranks(batch: object, time: object, time_major: object) -> Ranks:

@@ -85,8 +85,8 @@ class Space(Ranked):
     @abstractmethod
     def get_shape(
         self,
-        with_batch_rank: bool = False,
-        with_time_rank: bool = False,
+        with_batch_rank: bool | int = False,
+        with_time_rank: bool | int = False,
         time_major: bool | None = None,
         with_category_rank: bool = False,
     ) -> tuple[Any, ...]:
@@ -138,7 +138,12 @@ class Space(Ranked):
 
     @abstractmethod
     def sample(
-        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+        self,
+        size: Size = None,
+        fill_value: Any = None,
+        horizontal: bool = False,
+        *,
+        rng: np.random.Generator | None = None,
     ) -> Any:
         """Draws a sample: an array, a dict (of a Dict) or a tuple (of a Tuple).
 
@@ -146,11 +151,17 @@ class Space(Ranked):
             size: leading dimensions; None: 1 for each unknown rank, none without ranks.
             fill_value: fills the sample instead of drawn values. A container passes it to all its
                 leaves, or takes one value per child as a dict or tuple (None: that child is drawn).
+            horizontal: a list of `size` samples without ranks, in place of one sample of all.
             rng: the random generator; None: a new one.
 
         Raises:
             SpaceError: for a size that does not fit the ranks, or a fill value outside the Space.
         """
+
+    def _separate_samples(self, size: Size, fill_value: Any, rng: np.random.Generator | None) -> list[Any]:
+        (number,) = leading_dims(Ranks(True, False, False), size)
+        single, rng = self.without_ranks(), np.random.default_rng() if rng is None else rng
+        return [single.sample(None, fill_value, rng=rng) for _ in range(number)]
 
     @abstractmethod
     def zeros(self, size: Size = None) -> Any:
@@ -304,15 +315,16 @@ class BoxSpace(Space):
 
     def get_shape(
         self,
-        with_batch_rank: bool = False,
-        with_time_rank: bool = False,
+        with_batch_rank: bool | int = False,
+        with_time_rank: bool | int = False,
         time_major: bool | None = None,
         with_category_rank: bool = False,
     ) -> tuple[int | None, ...]:
         """The shape, e.g. (None, 5, 2) for batch (unknown), time (5), shape (2,).
 
         Args:
-            with_batch_rank, with_time_rank: prepend these ranks, if the Space has them.
+            with_batch_rank, with_time_rank: prepend these ranks, if the Space has them; a number such as -1 stands in
+                place of the rank.
             time_major: True if time comes first; None: the Space's own order.
             with_category_rank: append the number of categories, if the Space has them.
         """
@@ -350,8 +362,15 @@ class BoxSpace(Space):
         """(expected, given) for the first value that is out of bounds, else None."""
 
     def sample(
-        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+        self,
+        size: Size = None,
+        fill_value: Any = None,
+        horizontal: bool = False,
+        *,
+        rng: np.random.Generator | None = None,
     ) -> Any:
+        if horizontal:
+            return self._separate_samples(size, fill_value, rng)
         shape = leading_dims(self.ranks, size) + self.shape
         if fill_value is not None:
             return self._fill(shape, fill_value)[()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from rlgraph.core.specs.imports import check_import, import_class
 from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.environments.adapters.old_gym import explain_class
 from rlgraph.environments.extras import import_error, import_extra, not_importable
+from rlgraph.environments.option_hints import OF_GYM, atari_id
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 
@@ -103,6 +105,13 @@ def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwar
         if missing is None or missing.name is None:
             raise SpecError(f"{name} cannot be made: {error}", path="OpenAIGymEnv") from error
         raise not_importable(missing.name, missing, name, "OpenAIGymEnv") from error
+    except TypeError as error:
+        unknown = re.search(r"__init__\(\) got an unexpected keyword argument '(\w+)'", str(error))
+        if unknown is None or unknown[1] not in kwargs:
+            raise
+        hint = f" {OF_GYM[unknown[1]]}" if unknown[1] in OF_GYM else ""
+        name = given if isinstance(given, str) else given.id
+        raise SpecError(f"{name} takes no such argument.{hint}", path=f"OpenAIGymEnv.{unknown[1]}") from error
 
 
 def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
@@ -225,6 +234,10 @@ def _no_missions(env: GymEnv, given: Any) -> None:
 
 def _unknown(gym_id: str) -> str:
     """The message for an id that is not registered."""
+    if game := atari_id(gym_id):
+        return (
+            f"no environment {gym_id!r} is registered with Gymnasium. It is {game!r} now, of the extra atari."
+        )
     known = sorted(gymnasium.registry, reverse=True)  # the newer of two equally near versions
     lowered = [name.lower() for name in known]
     close = difflib.get_close_matches(gym_id.lower()[:100], lowered, n=1, cutoff=0.0)

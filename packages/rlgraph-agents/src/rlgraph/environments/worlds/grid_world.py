@@ -67,11 +67,11 @@ class GridWorld(Environment):
         action_type: "udlr": 0 up, 1 right, 2 down, 3 left. "ftj": a Dict of `forward` (0 backward, 1 stay, 2
             forward), `turn` (0 left, 1 not, 2 right) and `jump` (0 or 1). "ftjb": the same with `jump` a bool.
         reward_function: "sparse" or "rich", see the table.
-        state_representation: "discrete": the number of the field, `[]` int in [0, rows * columns), in column
-            order: 0 is the upper left field, 1 the one below it. "xy": column and row, `[2]` int.
-            "xy+orientation": these and the step ahead in column and row, `[4]` int; up is (0, -1). "camera":
-            `[rows, columns, 3]` uint8, channel 0 walls (127) and goals (255), channel 1 fires (127) and holes (255),
-            channel 2 the actor (255). Only "xy+orientation" shows where the actor looks.
+        state_representation: "discrete" (in RLgraph 0.5 "discr", which is taken): the number of the field, `[]` int
+            in [0, rows * columns), in column order: 0 is the upper left field, 1 the one below it. "xy": column
+            and row, `[2]` int. "xy+orientation": these and the step ahead in column and row, `[4]` int; up is (0, -1).
+            "camera": `[rows, columns, 3]` uint8, channel 0 walls (127) and goals (255), channel 1 fires (127) and holes
+            (255), channel 2 the actor (255). Only "xy+orientation" shows where the actor looks.
         random_start: an episode begins on a random free field, start or fire, instead of the start.
         render_mode: what `render` returns: "text", or "rgb_array", `[rows * 32, columns * 32, 3]` uint8.
         seed: the seed of the first reset, unless `reset` is given one.
@@ -90,6 +90,7 @@ class GridWorld(Environment):
         render_mode: str = "text",
         seed: int | None = None,
     ) -> None:
+        state_representation = "discrete" if state_representation == "discr" else state_representation
         _one_of("action_type", action_type, ACTION_TYPES)
         _one_of("reward_function", reward_function, tuple(REWARDS))
         _one_of("state_representation", state_representation, REPRESENTATIONS)
