@@ -96,6 +96,7 @@ from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.queue_runner import QueueRunner
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
+from rlgraph.components.memories.segment_tree import MinTree, SumTree
 from rlgraph.components.memories.sequence_replay import SequenceReplay
 from rlgraph.components.memories.staging_area import StagingArea
 from rlgraph.components.models.intrinsic_curiosity_module import IntrinsicCuriosityModule
@@ -222,6 +223,7 @@ __all__ = [
     "LossFunction",
     "MaxPool2D",
     "Memory",
+    "MinTree",
     "MixtureDistribution",
     "MovingStandardize",
     "MultiInputStreamNeuralNetwork",
@@ -276,6 +278,7 @@ __all__ = [
     "StagingArea",
     "Standardize",
     "StringToHashBucket",
+    "SumTree",
     "SupervisedLoss",
     "SupervisedModel",
     "SupervisedPredictor",

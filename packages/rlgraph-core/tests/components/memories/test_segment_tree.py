@@ -162,3 +162,33 @@ def test_without_numba_it_is_numpy(monkeypatch, broken):
         assert subject.find(np.array([0.5])).tolist() == [1]
     finally:
         numba_kernels.cache_clear()
+
+
+def test_one_by_one_and_over_ranges():
+    sums, minima = SumTree.of(6), MinTree.of(6)
+    for index, priority in enumerate([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]):
+        sums.insert(index, priority)
+        minima.insert(index, priority)
+    assert (sums.total, sums.reduce(), sums.reduce(1, 4), sums.reduce(2, 2)) == (23.0, 23.0, 6.0, 0.0)
+    assert (minima.minimum, minima.reduce(4), minima.reduce(0, 1), minima.reduce(3, 3)) == (
+        1.0,
+        5.0,
+        3.0,
+        np.inf,
+    )
+    # Running sums: 3 4 8 9 14 23.
+    assert [sums.index_of_prefix_sum(mass) for mass in (0, 2.9, 3, 4, 7.9, 22.9)] == [0, 0, 1, 2, 2, 5]
+
+
+@pytest.mark.parametrize("index", [-1, 8])
+def test_an_index_beyond_the_end(index):
+    with pytest.raises(IndexError, match=rf"index: expected 0 to 7, given {index}"):
+        SumTree.of(6).insert(index, 1.0)
+
+
+@pytest.mark.parametrize("prefix_sum", [-0.1, 2.0])
+def test_a_prefix_sum_beyond_the_total(prefix_sum):
+    tree = SumTree.of(2)
+    tree.insert(1, 2.0)
+    with pytest.raises(ValueError, match=rf"prefix_sum: expected a number in \[0, 2.0\), given {prefix_sum}"):
+        tree.index_of_prefix_sum(prefix_sum)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -43,6 +43,11 @@ class SegmentTree:
         # Single numbers are read and written several times faster through a memoryview.
         self._numbers: Any = nodes.data
 
+    @classmethod
+    def of(cls, capacity: int, use_kernels: bool = False) -> Self:
+        """A tree with room for `capacity` priorities, of which none is set."""
+        return cls(np.full(cls.size_for(capacity), cls.neutral), use_kernels)
+
     @staticmethod
     def size_for(capacity: int) -> int:
         """The number of nodes of a tree with `capacity` leaves."""
@@ -65,6 +70,21 @@ class SegmentTree:
             node >>= 1
             children = self._siblings.take(node)
             self.nodes[node] = self.combine(children.real, children.imag)
+
+    def insert(self, index: int, priority: float) -> None:
+        """Set the priority of one index.
+
+        Raises:
+            IndexError: there is no such index.
+        """
+        if not 0 <= index < self.first_leaf:
+            raise IndexError(f"index: expected 0 to {self.first_leaf - 1}, given {index}")
+        self._set_one(index + self.first_leaf, priority)
+
+    def reduce(self, start: int = 0, stop: int | None = None) -> float:
+        """What the priorities of the indices from `start` to `stop` (exclusive; None: the end) combine to."""
+        leaves = self.nodes[self.first_leaf :][start:stop]
+        return float(self.combine.reduce(leaves, initial=self.neutral))
 
     def fill(self, start: int, stop: int, priority: float) -> None:
         """Set the priority of all indices from `start` to `stop` (exclusive)."""
@@ -120,6 +140,17 @@ class SumTree(SegmentTree):
             node += right
         node -= self.first_leaf
         return node
+
+    def index_of_prefix_sum(self, prefix_sum: float) -> int:
+        """The first index at which the sum of the priorities up to it, it included, exceeds `prefix_sum`.
+
+        Raises:
+            ValueError: `prefix_sum` is negative, or not below the total.
+        """
+        sums = self.nodes[self.first_leaf :].cumsum()
+        if not 0 <= prefix_sum < sums[-1]:
+            raise ValueError(f"prefix_sum: expected a number in [0, {sums[-1]}), given {prefix_sum}")
+        return int(sums.searchsorted(prefix_sum, side="right"))
 
 
 class MinTree(SegmentTree):
