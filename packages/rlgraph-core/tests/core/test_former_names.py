@@ -76,3 +76,29 @@ def test_components_of_the_library_take_the_former_name():
 def test_other_names_are_refused():
     with pytest.raises(AssemblyError, match=r"half.halve\(progress\): .*'time'"):
         GraphExecutor(Around("time"), {"progress": FRACTION}, backend="numpy")
+
+
+def test_options_have_either_name():
+    class Old(Component):
+        @rlgraph_api(flatten_ops={"time_percentage"})
+        def get(self, time_percentage):
+            return time_percentage
+
+        @graph_fn(space_of="time_percentage")
+        def _read(self, ops, space, time_percentage): ...
+
+        @_read.kernel("numpy")
+        def _read_numpy(self, space, *, time_percentage):
+            return time_percentage
+
+    assert Old.api_method("get").options.flattens("progress")
+    read = Old.graph_functions()["_read"]
+    assert read.space_of == "progress" and read.kernels["numpy"](None, None, progress=3) == 3
+
+
+@pytest.mark.parametrize("given", [{"progress": FRACTION, "time_percentage": FRACTION}])
+def test_both_names_are_refused(given):
+    with pytest.raises(
+        AssemblyError, match="progress is given twice, once by its former name time_percentage"
+    ):
+        GraphExecutor(Half(scope="half"), given, backend="numpy")

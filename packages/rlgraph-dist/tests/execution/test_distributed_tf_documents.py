@@ -71,9 +71,7 @@ def test_what_is_no_task(task, message):
 def test_an_engine_and_a_task():
     task = {"job": "learner", "task_index": 0, "cluster_spec": DOCUMENT}
     agent = {"type": "impala", "execution_spec": {"mode": "distributed", "distributed_spec": task}}
-    with pytest.raises(
-        SpecError, match=r"options: given here and in execution_spec.distributed_spec: engine"
-    ):
+    with pytest.raises(SpecError, match=r"engine: given here and in execution_spec.distributed_spec: engine"):
         ImpalaExecutor(agent, "CartPole-v1", engine="in_process")
 
 

@@ -341,8 +341,11 @@ def test_wrong_arguments(given, options, message):
     ],
 )
 def test_wrong_wrappers(given, message):
-    for make in (OpenAIGymEnv, lambda **options: make_environment({"type": "gym", **options})):
-        with pytest.raises(SpecError, match=message):
+    for place, make in (
+        ("OpenAIGymEnv", OpenAIGymEnv),
+        ("environment", lambda **options: make_environment({"type": "gym", **options})),
+    ):
+        with pytest.raises(SpecError, match=rf"^{place}\b.*({message})"):
             make(gym_env=ID, wrappers=["FlattenObservation", given])
 
 
@@ -553,8 +556,8 @@ def test_an_info_that_is_no_dict_has_no_advice_on_the_old_gym():
 
 def test_a_missing_dependency_is_not_an_unknown_id(monkeypatch):
     missing = raising(gymnasium.error.DependencyNotInstalled("install more"))
-    monkeypatch.setattr("gymnasium.registry", dict(gymnasium.registry))
-    gymnasium.register("NeedsMore-v0", entry_point=missing)
+    entry = gymnasium.envs.registration.EnvSpec("NeedsMore-v0", entry_point=missing)
+    monkeypatch.setitem(gymnasium.registry, "NeedsMore-v0", entry)
     with pytest.raises(SpecError, match="NeedsMore-v0 cannot be made: install more"):
         OpenAIGymEnv("NeedsMore-v0")
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
+from rlgraph.core.errors import AssemblyError
+
 T = TypeVar("T")
 _FORMER, _PRESENT = "time_percentage", "progress"
 
@@ -21,14 +23,21 @@ def present_name(name: str) -> str:
 
 
 def with_present_names(given: Mapping[str, T]) -> dict[str, T]:
-    """The same values by the present names of their arguments."""
-    return {present_name(name): value for name, value in given.items()}
+    """The same values by the present names of their arguments.
+
+    Raises:
+        AssemblyError: an argument is given by both of its names.
+    """
+    named = {present_name(name): value for name, value in given.items()}
+    if len(named) < len(given):
+        raise AssemblyError(f"{_PRESENT} is given twice, once by its former name {_FORMER}")
+    return named
 
 
 def with_present_signature(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, its arguments called by their present names; itself where they are."""
+    """`function`, its arguments called by their present names; itself where they are, or where it has both."""
     signature = inspect.signature(function)
-    if _FORMER not in signature.parameters:
+    if _FORMER not in signature.parameters or _PRESENT in signature.parameters:
         return function
 
     @wraps(function)

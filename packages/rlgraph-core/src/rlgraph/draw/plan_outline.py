@@ -117,7 +117,8 @@ class _Outline:
         ]
         if isinstance(line.nodes[0], Gradients):
             loss, variables = inputs
-            self.names[outputs[0]] = f"gradients of {self.names[loss]}"
+            self.candidates[outputs[0]] = [f"gradients of {self.names[loss]}"]
+            self._name(outputs[:1], line.position, end)
             return f"{self.names[outputs[0]]} by {self._shown([variables])}"
         if isinstance(line.nodes[0], Collective):
             self.candidates[outputs[0]] += [self.names[inputs[0]]]

@@ -294,6 +294,17 @@ def test_a_constant_amount_needs_no_time(kind, backend):
         ComponentTest(wrong, spaces, backend=backend)
 
 
+@pytest.mark.parametrize("kind", ["gaussian_noise", "noisy_greedy", "epsilon_greedy"])
+def test_seeds(kind, backend):
+    runs = []
+    for seed in (1, 1, 2):
+        exploration, spaces = given_of(kind)
+        act = ComponentTest(exploration, spaces, backend=backend, seed=seed).executor.program("get_action")
+        runs.append([act(spaces[exploration.explores].zeros(50)).tolist() for _ in range(2)])
+    assert runs[0] == runs[1] != runs[2]
+    assert runs[0][0] != runs[0][1]
+
+
 @pytest.mark.parametrize("kind", EXPLORATIONS)
 def test_exploration_is_switched_off(kind, backend):
     exploration, spaces = given_of(kind)

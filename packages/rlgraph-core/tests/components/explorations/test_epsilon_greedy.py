@@ -70,11 +70,6 @@ def test_schedule(backend):
         assert abs(share - epsilon * 3 / 4) < 0.045
 
 
-def test_seeds(backend):
-    runs = [draw(explorer(1.0, backend, seed=seed), 10, 50).tolist() for seed in (1, 1, 2)]
-    assert runs[0] == runs[1] != runs[2]
-
-
 def test_the_input_stays_as_it_is(backend):
     act = explorer(1.0, backend)
     greedy = np.full(100, 2, np.int64)

@@ -426,15 +426,19 @@ def test_slots_are_saved(rule, trainer, tmp_path):
     assert_weights(restored, expected_of(rule, history))
 
 
-def test_a_scheduled_rate(trainer):
-    made = built(SGD([0.1, 0.0]), trainer, progress=FloatBox())
-    values = list(START.values())
-    for step, (time, rate) in zip(
-        gradients(4), ((0.0, 0.1), (0.25, 0.075), (1.0, 0.0), (0.5, 0.05)), strict=True
-    ):
+@pytest.mark.parametrize("use_kernels", [True, False])
+@pytest.mark.parametrize("kind", [SGD, Adam])
+def test_a_scheduled_rate(kind, use_kernels, trainer):
+    """Each step is that of the rate 1, times the rate."""
+    made = built(kind([0.1, 0.0]), trainer, use_kernels=use_kernels, progress=FloatBox())
+    whole = built(kind(1.0), trainer, use_kernels=use_kernels)
+    rates = ((0.0, 0.1), (0.25, 0.075), (1.0, 0.0), (0.5, 0.05))
+    for step, (time, rate) in zip(gradients(4), rates, strict=True):
+        before, start = weights_of(made), weights_of(whole)
         made.execute("learn", *step, time)
-        values = [w - rate * g for w, g in zip(values, step, strict=True)]
-        assert_weights(made, values)
+        whole.execute("learn", *step)
+        changes = [after - old for after, old in zip(weights_of(whole), start, strict=True)]
+        assert_weights(made, [w + rate * change for w, change in zip(before, changes, strict=True)])
 
 
 def test_a_scheduled_rate_needs_the_time(trainer):

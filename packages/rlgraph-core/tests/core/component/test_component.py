@@ -115,6 +115,54 @@ def test_an_api_method_of_a_graph_function():
         type("Taken", (Component,), {"_scale": 1, "scale": rlgraph_api(graph_fn(Scaled._scale.function))})
 
 
+def test_an_api_method_of_a_graph_function_replaces_no_helper_and_is_replaced_whole():
+    class Helped(Component):
+        def _scale(self):
+            """A helper."""
+
+    with pytest.raises(
+        AssemblyError, match="graph function .*scale would replace the attribute .*Helped._scale"
+    ):
+        type("Taken", (Helped,), {"scale": rlgraph_api(graph_fn(Scaled._scale.function))})
+
+    class Whole(Scaled):
+        @rlgraph_api
+        @graph_fn
+        def scale(self, ops, x, factor=None):
+            return x * 5.0
+
+        @rlgraph_api
+        def before(self, x):
+            return Scaled.scale(self, x)
+
+    root = GraphExecutor(Whole(), {"x": float}, backend="numpy", api_methods=["scale"])
+    assert root.execute("scale", 2.0) == 10.0
+    with pytest.raises(
+        AssemblyError, match="Scaled.scale cannot be called, the graph function .*Whole.scale repl"
+    ):
+        GraphExecutor(Whole(), {"x": float}, backend="numpy")
+
+
+def test_an_api_method_of_a_graph_function_in_a_mixin_with_a_kernel():
+    class Mixin:
+        @rlgraph_api
+        @graph_fn
+        def double(self, ops, x):
+            return x * 2.0
+
+        @double.kernel("numpy")
+        def _double_numpy(self, ops, x):
+            return x + x
+
+    class Doubled(Mixin, Component):
+        """Has it of the mixin."""
+
+    assert GraphExecutor(Doubled(scope="d"), {"x": float}, backend="numpy").execute("double", 2.0) == 4.0
+    assert list(Doubled.graph_functions()["_double"].kernels) == ["numpy"]
+    with pytest.raises(AssemblyError, match="kernel belongs to a graph function"):
+        Part.api_method(next(iter(Part.api_methods()))).kernel("numpy")
+
+
 def test_only_components_with_hooks_wait_for_spaces():
     class Hooks(Component):
         def check_input_spaces(self, input_spaces, action_space=None):

@@ -30,7 +30,7 @@ class Composition(Specifiable):
     # Members.
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Check the members of a class, rename those with `name=`, and add graph functions of API methods.
+        """Check the members of a class, and rename those with `name=`.
 
         A sub-class may override an API method or graph function only by a member of the same kind.
 
@@ -48,9 +48,7 @@ class Composition(Specifiable):
                 _check_free(cls.__qualname__, member, getattr(cls, member.name, None))
                 setattr(cls, member.name, member)
             if isinstance(member, ApiMethod) and (computed := member.graph_function):
-                computed.name = computed.options.name or f"_{member.name}"
-                _check_free(cls.__qualname__, computed, vars(cls).get(computed.name))
-                setattr(cls, computed.name, computed)
+                _check_free(cls.__qualname__, computed, getattr(cls, computed.name, None))
 
     def add_member(self, member: Member) -> None:
         """Add an API method or graph function to this instance, by giving it its own class.

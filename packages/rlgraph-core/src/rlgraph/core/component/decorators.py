@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import cached_property, update_wrapper
 from typing import Any, overload
 
 from rlgraph.core.component.options import Declared, Options, check_effects
 from rlgraph.core.errors import AssemblyError, nearest
-from rlgraph.core.former_names import with_present_signature
+from rlgraph.core.former_names import present_name, with_present_signature
 from rlgraph.core.graph.trace import bind_arguments, current_trace
 
 
@@ -21,6 +22,8 @@ class Member:
     def __init__(self, function: Callable[..., Any], options: Options, leading: int):
         options.check(function, leading)
         self.function = with_present_signature(function)
+        if not isinstance(options.flatten_ops, bool):
+            options = replace(options, flatten_ops={present_name(name) for name in options.flatten_ops})
         self.options = options
         self.name = options.name or function.__name__
         update_wrapper(self, self.function)  # type: ignore[arg-type]
@@ -52,9 +55,20 @@ class ApiMethod(Member):
         self, function: Callable[..., Any], options: Options | None = None, must_be_complete: bool = True
     ):
         self.graph_function = function if isinstance(function, GraphFunction) else None
+        if self.graph_function is not None:
+            self.graph_function.is_of_api_method = True
         body = self.graph_function.as_api() if self.graph_function else function
         super().__init__(body, options or Options(), leading=1)
         self.must_be_complete = must_be_complete
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        if (computed := self.graph_function) is not None:
+            computed.name = computed.options.name or f"_{self.name}"
+            known = vars(owner).get(computed.name, getattr(owner, computed.name, None))
+            # Components refuse to replace anything else; an error here would lose its type.
+            if known is None or (isinstance(known, GraphFunction) and computed.name not in vars(owner)):
+                setattr(owner, computed.name, computed)
 
     def __get__(self, component: Any, owner: type | None = None) -> Any:
         return self if component is None else BoundApiMethod(self, component)
@@ -62,6 +76,19 @@ class ApiMethod(Member):
     def __call__(self, component: Any, *args: Any, **kwargs: Any) -> Any:
         """``Class.method(component, ...)``, as with any method."""
         return BoundApiMethod(self, component)(*args, **kwargs)
+
+    def kernel(self, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """`GraphFunction.kernel` of the decorated graph function."""
+        return self._computed("kernel").kernel(backend)
+
+    def fast_path(self, make: Callable[[Any], Callable[..., bool] | None]) -> Any:
+        """`GraphFunction.fast_path` of the decorated graph function."""
+        return self._computed("fast_path").fast_path(make)
+
+    def _computed(self, what: str) -> GraphFunction:
+        if self.graph_function is None:
+            raise AssemblyError(f"{self}: {what} belongs to a graph function")
+        return self.graph_function
 
 
 class BoundApiMethod:
@@ -132,7 +159,9 @@ class GraphFunction(Member):
         self.writes = writes
         self.draws = draws
         self.shares = shares
-        self.space_of = space_of
+        self.space_of = None if space_of is None else present_name(space_of)
+        #: Whether an API method that only calls it is made of it.
+        self.is_of_api_method = False
         self.same_ranks = same_ranks
         self._check_space_of()
         self.kernels: dict[str, Callable[..., Any]] = {}
@@ -183,7 +212,7 @@ class GraphFunction(Member):
         """
 
         def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
-            self.kernels[backend] = implementation
+            self.kernels[backend] = with_present_signature(implementation)
             return implementation
 
         return register
@@ -227,6 +256,11 @@ class GraphFunction(Member):
         """The body of an API method that only calls this function."""
 
         def call(component: Any, *args: Any, **kwargs: Any) -> Any:
+            found = getattr(type(component), self.name, None)
+            if found is not self and getattr(found, "is_of_api_method", False):
+                raise AssemblyError(
+                    f"{component.scope_path}: the {self} cannot be called, the {found} replaces it"
+                )
             return getattr(component, self.name)(*args, **kwargs)
 
         update_wrapper(call, self.function)

@@ -29,7 +29,8 @@ class TakesEngineSpec(Executor):
             translated = self.options_in(rest.pop(self.spec_key), rest)
             if twice := sorted(translated.keys() & options.keys()):
                 raise SpecError(
-                    f"given here and in execution_spec.{self.spec_key}: {', '.join(twice)}", path="options"
+                    f"given here and in execution_spec.{self.spec_key}: {', '.join(twice)}",
+                    path=", ".join(twice),
                 )
             agent, options = {**agent, "execution_spec": rest}, {**options, **translated}
         super().__init__(agent, env_spec, **options)

@@ -114,6 +114,8 @@ CASES: dict[str, Case] = {
     "dense_elu": _dense(activation="elu"),
     "dense_relu": _dense(activation="relu", biases_spec={"type": "normal", "stddev": 1.0}),
     "dense_relu_time_major": _dense(TIME_MAJOR, activation="relu"),
+    "dense_sigmoid": _dense(activation="sigmoid"),
+    "dense_softplus": _dense(activation="softplus"),
     "dense_swish_without_biases": _dense(activation="swish", biases_spec=False),
     "dense_tanh_without_biases": _dense(activation="tanh", biases_spec=False),
     "dense_time": _dense(TIME, biases_spec=0.1),
