@@ -366,5 +366,6 @@ def test_horizontal_samples_are_separate():
     assert len({float(sample["a"]) for sample in samples}) == 3
     assert IntBox(5).sample(2, 4, horizontal=True) == [4, 4]
     assert len(space.sample(horizontal=True)) == 1
+    assert all(map(TextBox().contains, TextBox().sample(2, horizontal=True)))
     with pytest.raises(SpaceError, match=r"size: expected leading dimensions \(None,\), given \(2, 3\)"):
         space.sample((2, 3), horizontal=True)

@@ -87,9 +87,14 @@ class TextBox(BoxSpace):
         return array
 
     def sample(
-        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+        self,
+        size: Size = None,
+        fill_value: Any = None,
+        horizontal: bool = False,
+        *,
+        rng: np.random.Generator | None = None,
     ) -> Any:
-        value = super().sample(size, fill_value, rng=rng)
+        value = super().sample(size, fill_value, horizontal, rng=rng)
         return np.str_(value) if isinstance(value, str) else value
 
     def zeros(self, size: Size = None) -> Any:
