@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from rlgraph.environments import StateBoundsWarning
-from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor, learners
+from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
+from rlgraph.execution.remote import learners
 from rlgraph.execution.remote.actors import TooManyRestarts
 
 AGENTS = {
