@@ -25,7 +25,7 @@ Report: TypeAlias = Callable[[str, str], None]
 """Takes the name of a bound, and a message."""
 
 
-#: So many numbers are compared one by one.
+#: Up to this many numbers are compared in Python.
 _FEW = 32
 
 

@@ -36,7 +36,7 @@ class TakesEngineSpec(Executor):
         super().__init__(agent, env_spec, **options)
 
     def options_in(self, spec: Any, execution: dict[str, Any]) -> dict[str, Any]:
-        """The options of the executor in `spec`; what of the `execution_spec` beside it is for the engine goes out.
+        """The options of the executor in `spec`. Removes keys that are for the engine from `execution`.
 
         Raises:
             SpecError: something is wrong in `spec`.
