@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from rlgraph.agents.method_hints import IN_EVALUATE, IN_LEARN, NameHints, hint_unknown_arguments
+from rlgraph.agents.method_hints import IN_EVALUATE, IN_LEARN, OF_AN_AGENT, hint_unknown_arguments
 from rlgraph.core import SpecError
+from rlgraph.core.name_hints import NameHints
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.learning.acting_arguments import as_flag
 from rlgraph.learning.base_agent import BaseAgent
@@ -36,6 +38,8 @@ class Agent(NameHints, BaseAgent):
     ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or a file's name is `from_spec`, and so is
     ``SomeAgent(env=..., ...)`` without Spaces.
     """
+
+    name_hints = MappingProxyType({"Agent": OF_AN_AGENT})
 
     @hint_unknown_arguments(IN_LEARN, _worker_options)
     def learn(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 
@@ -91,7 +91,10 @@ def hint_unknown_arguments(
     return decorate
 
 
-#: Methods and attributes of agents in other libraries.
+#: The processes of IMPALA had API methods of their own in RLgraph 0.5.
+_PARTS = ("actor", "learner", "single")
+
+#: Methods and attributes of agents in other libraries, and in RLgraph 0.5.
 OF_AN_AGENT: OtherNames = MappingProxyType(
     {
         "predict": "Call get_actions(states, use_exploration=False).",
@@ -103,19 +106,10 @@ OF_AN_AGENT: OtherNames = MappingProxyType(
         "num_timesteps": "timesteps",
         "set_logger": "Give folder to learn, which writes metrics and TensorBoard events.",
         "train": "learn",
+        **dict.fromkeys(
+            ("define_graph_api", "define_api_methods", *(f"define_api_methods_{of}" for of in _PARTS)),
+            "An algorithm has API methods instead: see rlgraph.agents.Algorithm.",
+        ),
         "policy": "Its weights are those below policy in get_weights(); its layers are agent.network.",
     }
 )
-
-
-class NameHints:
-    """An unknown attribute is answered with its name here."""
-
-    if not TYPE_CHECKING:  # the attributes that there are stay checked
-
-        def __getattr__(self, name):
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if not name.startswith("_"):
-                public = [each for each in {*dir(type(self)), *vars(self)} if not each.startswith("_")]
-                message = f"{message}. {offer(name, public, OF_AN_AGENT)}"
-            raise AttributeError(message)

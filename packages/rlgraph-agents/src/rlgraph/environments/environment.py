@@ -14,6 +14,8 @@ from typing import Any, Self, SupportsFloat, TypeAlias
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.core.name_hints import NameHints
+from rlgraph.environments.option_hints import OF_ENVIRONMENTS
 from rlgraph.spaces import Space
 
 StepResult: TypeAlias = tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]
@@ -23,12 +25,14 @@ StepFunction: TypeAlias = Callable[[Any], StepResult]
 makers: list[Callable[[Any], Environment]] = []
 
 
-class Environment(ABC):
+class Environment(NameHints, ABC):
     """One episode at a time: `reset`, then `step` until `terminated or truncated`, then `reset` again.
 
     States and actions have no batch rank: they are arrays (or scalars) of the shape and dtype of `state_space` and
     `action_space`, and dicts and tuples of these if the Space is a container.
     """
+
+    name_hints = OF_ENVIRONMENTS
 
     def __init__(self, state_space: Space, action_space: Space) -> None:
         self.state_space = state_space
@@ -96,7 +100,7 @@ class Environment(ABC):
         """Restores a state from `get_state`; returns the state to act on."""
         raise NotImplementedError(f"{self.name} cannot restore its state")
 
-    def terminate(self) -> None:  # noqa: B027 - most environments hold nothing that needs releasing
+    def terminate(self) -> None:
         """Releases windows, processes and files; the environment is not used afterwards."""
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from rlgraph.core import InputError
-from rlgraph.core.errors import nearest
+from rlgraph.core.errors import offer
 from rlgraph.environments.masked_states import check_legal
 from rlgraph.experience.environment_slots import EnvironmentSlots
 from rlgraph.experience.nested_arrays import length, map_arrays, row
@@ -18,6 +18,7 @@ from rlgraph.experience.pending_steps import rounds
 from rlgraph.experience.step_reader import StepReader, force_batch
 from rlgraph.learning.acting_arguments import as_flag, names_of
 from rlgraph.learning.actor import Actor
+from rlgraph.learning.option_hints import EXTRAS_OF_0_5
 from rlgraph.spaces import BoxSpace
 
 
@@ -86,7 +87,7 @@ class ExternalActor:
         for name in names:
             if name not in extras:
                 raise InputError(
-                    f"get_actions: extra_returns: there is no {name!r}. {nearest(str(name), list(extras))}"
+                    f"get_actions: extra_returns: there is no {name!r}. {offer(str(name), extras, EXTRAS_OF_0_5)}"
                 )
         extras = {name: extras[name] for name in names}
         if was_added:

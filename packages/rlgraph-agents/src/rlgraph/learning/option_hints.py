@@ -61,9 +61,24 @@ _FROM_0_5: OtherNames = {
     "value_function_sync_spec": "tau",
     "value_function_clipping": "value_clipping",
     "gumbel_softmax_temperature": "Categories are learned by expectations: leave it out.",
+    # IMPALA
+    "weight_baseline": "Give 'weight_vf', half of it: the squared error is not halved.",
+    "fifo_queue_spec": "An executor asks each actor for requests_per_actor fragments ahead: leave it out here.",
+    "worker_sample_size": "rollout_length",
+    "dynamic_batching": "Actors act for all their environments at once: leave it out.",
+    # DQN
+    **dict.fromkeys(
+        ("store_last_memory_batch", "store_last_q_table"),
+        'Leave it out; call_api_method("get_q_values", states) gives values of states.',
+    ),
     "weight_pg": "The policy's loss has the weight 1: scale 'weight_vf' and 'weight_entropy' instead.",
     "double_q": "There are always two critics beside 'target_entropy': leave it out.",
     "exploration_spec": "The policy explores by its own draws: leave it out.",
+}
+
+#: Values of `extra_returns`.
+EXTRAS_OF_0_5: OtherNames = {
+    "used_exploration": "Give use_exploration; each exploration decides for every state by itself."
 }
 
 #: Key -> its place in the spec of an agent, or a sentence. The names are those of Stable-Baselines3, CleanRL, RLlib,

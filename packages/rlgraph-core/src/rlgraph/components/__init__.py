@@ -147,6 +147,7 @@ from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
 from rlgraph.components.steppers.environment_stepper import EnvironmentStepper
+from rlgraph.core.name_hints import answer_names_of_components
 
 __all__ = [
     "GRU",
@@ -292,3 +293,5 @@ __all__ = [
     "choose_adapter",
     "default_target_entropy",
 ]
+
+answer_names_of_components(__all__)

@@ -14,10 +14,13 @@ from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.containers import Dict, Tuple
 from rlgraph.spaces.errors import SpaceError
 from rlgraph.spaces.float_box import FloatBox
+from rlgraph.spaces.former_names import IN_SPACES, answer_names
 from rlgraph.spaces.int_box import IntBox
 from rlgraph.spaces.space import BoxSpace, Space
 from rlgraph.spaces.spec import from_spec
 from rlgraph.spaces.text_box import TextBox
+
+answer_names(__name__, IN_SPACES)
 
 __all__ = [
     "BoolBox",

@@ -97,11 +97,11 @@ class ContainerSpace(Space):
     def flat_dim_with_categories(self) -> int:
         return sum(child.flat_dim_with_categories for child in self._spaces)
 
-    def flatten(self) -> dict[str, BoxSpace]:
+    def _leaves(self) -> dict[str, BoxSpace]:
         return {
             join(name, path): leaf
             for name, child in zip(self._names, self._spaces, strict=True)
-            for path, leaf in child.flatten().items()
+            for path, leaf in child._leaves().items()
         }
 
     def flat_key_lookup(self, path: str) -> Space:

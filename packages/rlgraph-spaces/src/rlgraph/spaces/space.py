@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
@@ -102,9 +102,41 @@ class Space(Ranked):
     def flat_dim_with_categories(self) -> int:
         """`flat_dim` with every categorical value one-hot encoded."""
 
+    @overload
+    def flatten(
+        self, mapping: None = None, custom_scope_separator: str = "/", scope_separator_at_start: bool = False
+    ) -> dict[str, BoxSpace]: ...
+
+    @overload
+    def flatten(
+        self,
+        mapping: Callable[[str, BoxSpace], T],
+        custom_scope_separator: str = "/",
+        scope_separator_at_start: bool = False,
+    ) -> dict[str, T]: ...
+
+    def flatten(
+        self, mapping: Any = None, custom_scope_separator: str = "/", scope_separator_at_start: bool = False
+    ) -> dict[str, Any]:
+        """The leaves by path ("a/b/0"), in the order of the structure; {"": self} for a leaf.
+
+        Args:
+            mapping: ``f(path, leaf)``, which gives what is returned in place of a leaf.
+            custom_scope_separator: what stands between the names of a path.
+            scope_separator_at_start: whether the path of a part begins with it.
+        """
+        leaves: dict[str, Any] = self._leaves()
+        if custom_scope_separator != "/" or scope_separator_at_start:
+            start = custom_scope_separator if scope_separator_at_start else ""
+            leaves = {
+                path and start + path.replace("/", custom_scope_separator): leaf
+                for path, leaf in leaves.items()
+            }
+        return {path: mapping(path, leaf) for path, leaf in leaves.items()} if mapping else leaves
+
     @abstractmethod
-    def flatten(self) -> dict[str, BoxSpace]:
-        """The leaves by path ("a/b/0"), in the order of the structure; {"": self} for a leaf."""
+    def _leaves(self) -> dict[str, BoxSpace]:
+        """`flatten` without options."""
 
     @abstractmethod
     def flat_key_lookup(self, path: str) -> Space:
@@ -335,7 +367,7 @@ class BoxSpace(Space):
 
     # -- structure -----------------------------------------------------------------------------
 
-    def flatten(self) -> dict[str, BoxSpace]:
+    def _leaves(self) -> dict[str, BoxSpace]:
         return {"": self}
 
     def flat_key_lookup(self, path: str) -> Space:

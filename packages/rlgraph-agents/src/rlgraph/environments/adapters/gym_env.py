@@ -31,6 +31,7 @@ from rlgraph.environments.environment import Environment, StepFunction, StepResu
 from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.step_checks import is_end, number_of
 from rlgraph.spaces import BoxSpace
+from rlgraph.spaces.gymnasium import from_gymnasium
 
 
 class OpenAIGymEnv(Environment):
@@ -67,6 +68,8 @@ class OpenAIGymEnv(Environment):
         SpaceError: a Gymnasium space has no counterpart.
         EnvironmentFault: `reset` does not take a seed, or does not return an observation and a dict; masks do not fit.
     """
+
+    translate_space = staticmethod(from_gymnasium)
 
     def __init__(
         self,

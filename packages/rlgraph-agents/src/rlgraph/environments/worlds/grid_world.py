@@ -127,8 +127,16 @@ class GridWorld(Environment):
         self._running = True
         return self._nodes[self._at].state
 
-    def step(self, action: Any) -> StepResult:
-        """Acts once. The state is a read-only array."""
+    def step(self, action: Any, set_discrete_pos: int | None = None) -> StepResult:
+        """Acts once. The state is a read-only array.
+
+        Args:
+            action: an action of `action_space`.
+            set_discrete_pos: the number of the field to act from, ``x * n_row + y``; None: the actor's.
+
+        Raises:
+            EnvironmentFault: there is no such action, no such field, or no episode has begun.
+        """
         if not self._running:
             raise EnvironmentFault(
                 f"{self.name}: the episode is over or has not begun; call reset() before step()."
@@ -136,9 +144,18 @@ class GridWorld(Environment):
         number = _parts_number(action) if self._turns else _move_number(action)
         if number is None:
             raise EnvironmentFault(f"{self.name}: {_EXPECTED[self.action_type]}, got {action!r}.")
+        if set_discrete_pos is not None:
+            self._at = self._place_on(set_discrete_pos)
         self._at, reward, terminated = self._nodes[self._at].moves[number]
         self._running = not terminated
         return self._nodes[self._at].state, reward, terminated, False, {}
+
+    def _place_on(self, field: int) -> int:
+        """The place on a field, in the direction of the actor."""
+        place = self._places[self._at]._replace(x=field // self.n_row, y=field % self.n_row)
+        if place not in self._places:
+            raise EnvironmentFault(f"{self.name}: set_discrete_pos: there is no place on field {field!r}.")
+        return self._places.index(place)
 
     def render(self) -> str | np.ndarray[Any, Any]:
         """The map in the form of `render_mode`, with the actor during an episode."""

@@ -11,11 +11,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from rlgraph.core.name_hints import NameHints
+
 #: Nodes above these are not stored: one cumulative sum over these is cheaper than descending nine levels.
 TOP = 512
 
 
-class SegmentTree:
+class SegmentTree(NameHints):
     """A binary heap in one array, where every node combines its two children.
 
     A node is recomputed from its children, so rounding errors do not accumulate.

@@ -5,22 +5,24 @@ from __future__ import annotations
 import copy as copying
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.component.layer_calls import LayerOutput, call_layer
-from rlgraph.core.errors import AssemblyError, BuildError, nearest
+from rlgraph.core.errors import AssemblyError, BuildError, offer
 from rlgraph.core.graph.devices import Device, device_parts
 from rlgraph.core.graph.trace import Symbol, current_trace
 from rlgraph.core.graph.variables import Slots, Variable, VariableList
+from rlgraph.core.name_hints import former_names
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.spaces import BoxSpace, Space, from_spec
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class NotConstructed(AssemblyError, AttributeError):
@@ -39,22 +41,23 @@ class _MissingAttribute:
     def __str__(self) -> str:
         component = self.component
         known = [*component.api_methods(), *(name for name in vars(component) if not name.startswith("_"))]
-        return f"{component!r} has no API method or attribute {self.name!r}. {nearest(self.name, known)}"
+        hint = offer(self.name, known, former_names(type(component)))
+        return f"{component!r} has no API method or attribute {self.name!r}. {hint}"
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
 
 
-def _names_checked(construct: Callable[P, None]) -> Callable[P, None]:
-    """A constructor that reports unknown arguments with the class and its known arguments."""
+def _names_checked(function: Callable[P, R]) -> Callable[P, R]:
+    """A method that reports unknown arguments with its name, a constructor with its class, and the known ones."""
 
-    @wraps(construct)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> None:
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            construct(*args, **kwargs)
+            return function(*args, **kwargs)
         except TypeError:
-            kind = type(args[0])
-            check_arguments(kind, kwargs, kind.__name__)
+            target: Any = type(args[0]) if function.__name__ == "__init__" else function
+            check_arguments(target, kwargs, target.__name__)
             raise
 
     return checked
@@ -194,6 +197,7 @@ class Component(Composition):
             or cls.check_input_spaces is not Component.check_input_spaces
         )
 
+    @_names_checked
     def get_variable(
         self,
         name: str,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn
 
-from rlgraph.core.errors import AssemblyError, BuildError, no_part
+from rlgraph.core.errors import AssemblyError, BuildError, no_part, offer
 from rlgraph.core.former_names import with_present_names
 from rlgraph.core.graph.flat_keys import common_keys, is_flat, nest
 from rlgraph.core.graph.nodes import (
@@ -41,6 +41,7 @@ from rlgraph.core.graph.nodes import (
     label,
     references,
 )
+from rlgraph.core.name_hints import former_names
 from rlgraph.spaces import Dict, Space, Tuple
 
 _current: ContextVar[Trace | None] = ContextVar("rlgraph_trace", default=None)
@@ -576,7 +577,9 @@ def bind_arguments(
         bound = signature.bind(component, *args, **with_present_names(kwargs))
     except TypeError as error:
         shown = [p for p in signature.parameters if p != "self"]
-        raise AssemblyError(f"{where}({', '.join(shown)}): {error}") from None
+        former = former_names(type(component))
+        hints = [f". {offer(name, shown, former)}" for name in kwargs if name in former]
+        raise AssemblyError(f"{where}({', '.join(shown)}): {error}{''.join(hints)}") from None
     bound.apply_defaults()
     return dict(list(bound.arguments.items())[1:])
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
+from rlgraph.core.name_hints import former_names
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_json, is_spec_file, read_spec_file
@@ -245,7 +246,7 @@ def _name_faults(
 ) -> Iterator[Fault]:
     for key in arguments:
         if key not in parameters.named and not parameters.is_open:
-            other_names = getattr(target, "other_names", {})
+            other_names = {**former_names(target), **getattr(target, "other_names", {})}
             text = f"{_name(target)} has no such key. {offer(str(key), parameters.named, other_names)}"
             yield Fault(text, join_parts(where, str(key)))
 
