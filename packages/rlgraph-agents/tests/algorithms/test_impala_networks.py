@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent
+from rlgraph.agents import Agent, IMPALAAgent
 from rlgraph.algorithms.impala_networks import with_keys
 from rlgraph.core import SpecError
 from rlgraph.environments import RandomEnv
@@ -52,15 +52,39 @@ def test_on_every_backend(backend):
     assert agent.updates == 2
 
 
-@pytest.mark.parametrize("size", ["small", "large"])
-def test_architecture(size):
-    agent = made("numpy", PICTURE, architecture=size)
+#: Filters of the convolutions outside residual units, and the units of the LSTM, of figure 3 of the paper.
+OF_THE_PAPER = {"small": ([16, 32], 256), "large": ([16, 32, 32], 256)}
+
+
+@pytest.mark.parametrize("size", OF_THE_PAPER)
+def test_architecture(size, backend):
+    agent = IMPALAAgent(
+        architecture=size, state_space=PICTURE, action_space=IntBox(3), backend=backend, seed=1
+    )
     named = made("numpy", PICTURE, network_spec=f"{size}_impala_network", value_network_spec="shared")
+    layers, (filters, units) = agent.network.split(", "), OF_THE_PAPER[size]
+    assert [int(layer.split()[1]) for layer in layers if layer.startswith("conv2d")] == filters
+    assert layers[-1] == f"lstm {units}" and layers.count("residual") == 6 * (size == "large")
     assert agent.network == named.network
     weights, others = agent.get_weights(), named.get_weights()
     assert weights.keys() == others.keys() and all(np.array_equal(weights[n], others[n]) for n in weights)
+    states = np.random.default_rng(1).integers(0, 256, (8, 20, 20, 1), "uint8")
+    acted = [each.get_actions(states, use_exploration=False) for each in (agent, named)]
+    np.testing.assert_array_equal(*acted)
+
+
+@pytest.mark.parametrize("size", OF_THE_PAPER)
+def test_an_architecture_replaces_network_spec(size):
     with pytest.raises(SpecError, match="architecture: expected architecture or network_spec"):
         made("numpy", PICTURE, architecture=size, network_spec=[4])
+
+
+@pytest.mark.parametrize("given", ["huge", "Large", True, ""])
+def test_other_architectures(given):
+    with pytest.raises(
+        SpecError, match="agent.architecture: expected one of 'small', 'large' or null, given"
+    ):
+        made("numpy", PICTURE, architecture=given)
 
 
 def test_keys():

@@ -441,7 +441,7 @@ def test_a_resumed_run_equals_one_that_went_on(tmp_path):
     def steps(agent, number, env):
         weights = []
         agent.learn(number, env=env)
-        for name, array in sorted(agent.get_policy_weights().items()):
+        for name, array in sorted(agent.get_weights().items()):
             weights.append((name, np.array(array)))
         return weights
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from doubles import memory
 
-from rlgraph.agents import Agent, DQNAgent
+from rlgraph.agents import ActorHandle, Agent, DQNAgent
 from rlgraph.core import InputError, RLGraphError
+from rlgraph.environments import RandomEnv
 from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import SingleThreadedWorker, evaluate
 
 SPACES = {"state_space": FloatBox(shape=(3,)), "action_space": IntBox(4)}
 
@@ -211,17 +213,73 @@ def test_wrong_batches(make_agent, make_batch, backend, change, said):
 # The end.
 
 
-def test_a_terminated_agent_refuses(make_agent, states):
+REFUSED = {
+    "get_actions": lambda agent, states: agent.get_actions(states),
+    "get_action": lambda agent, states: agent.get_action(states[0], use_exploration=False),
+    "preprocess_states": lambda agent, states: agent.preprocess_states(states),
+    "new_actor": lambda agent, states: agent.new_actor(),
+    "reset": lambda agent, states: agent.reset(),
+    "observe": lambda agent, states: agent.observe(states[0], 0, 0.0),
+    "import_observations": lambda agent, states: agent.import_observations([]),
+    "update": lambda agent, states: agent.update(),
+    "update_if_due": lambda agent, states: agent.update_if_due(),
+    "update_offline": lambda agent, states: agent.update_offline(),
+    "call_api_method": lambda agent, states: agent.call_api_method("get_memory_size"),
+    "set_weights": lambda agent, states: agent.set_weights(agent.get_weights()),
+    "set_policy_weights": lambda agent, states: agent.set_policy_weights(agent.get_policy_weights()),
+    "load_model": lambda agent, states: agent.load_model("model"),
+    "load_weights": lambda agent, states: agent.load_weights("model"),
+    "learn": lambda agent, states: agent.learn(
+        4, env=lambda: RandomEnv(agent.state_space, agent.action_space)
+    ),
+    "evaluate": lambda agent, states: agent.evaluate(1, env="CartPole-v1"),
+}
+
+
+@pytest.mark.parametrize("method", REFUSED)
+def test_a_terminated_agent_refuses(make_agent, states, method):
     agent = make_agent("numpy")
     agent.terminate()
-    for call in (
-        lambda: agent.get_actions(states),
-        lambda: agent.get_actions(states[0]),
-        lambda: agent.observe(states[0], 0, 0.0),
-        lambda: agent.update(),
-    ):
+    agent.terminate()
+    said = rf"DQNAgent\.{method}: the agent was terminated.*store_model it.*Agent\.load"
+    with pytest.raises(RLGraphError, match=said):
+        REFUSED[method](agent, states)
+    assert agent.is_terminated and not make_agent("numpy").is_terminated
+
+
+def test_a_terminated_agent_is_not_trained_by_a_worker(make_agent, one_backend):
+    agent = make_agent(one_backend)
+    env = RandomEnv(agent.state_space, agent.action_space)
+    worker = SingleThreadedWorker(agent, env)
+    agent.terminate()
+    for run in (worker.execute_timesteps, worker.execute_episodes):
         with pytest.raises(RLGraphError, match="the agent was terminated"):
-            call()
+            run(2)
+    with pytest.raises(RLGraphError, match="the agent was terminated"):
+        evaluate(agent, env, 1, seed=0)
+    assert agent.timesteps == 0
+
+
+def test_learning_does_not_terminate(make_agent, states, one_backend):
+    agent = make_agent(one_backend)
+    env = RandomEnv(agent.state_space, agent.action_space)
+    agent.learn(4, env=env)
+    agent.evaluate(1, env=env)
+    assert not agent.is_terminated and len(agent.get_actions(states)) == len(states)
+
+
+def test_what_a_terminated_agent_learned_is_kept(make_agent, make_batch, states, tmp_path):
+    agent = make_agent("numpy")
+    agent.observe(**make_batch(12), batched=True)
+    actor, expected = agent.new_actor(), agent.get_actions(states, use_exploration=False)
+    agent.terminate()
+    loaded = Agent.load(agent.store_model(tmp_path / "model"))
+    np.testing.assert_equal(loaded.get_weights(), agent.get_weights())
+    assert loaded.timesteps == agent.timesteps == 12 and not loaded.is_terminated
+    np.testing.assert_array_equal(loaded.get_actions(states, use_exploration=False), expected)
+    actor.resize(len(states))
+    np.testing.assert_array_equal(actor.act(states, use_exploration=False), expected)
+    np.testing.assert_array_equal(ActorHandle.of(agent).begin().act(states[0]), expected[0])
 
 
 # Who acts.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rlgraph.core.checkpoint.writing as writing
-from rlgraph.core import CheckpointError, CheckpointWarning, InputError
+from rlgraph.core import CheckpointError, CheckpointWarning, InputError, SpecError
 from rlgraph.core.checkpoint import Checkpoint, Manifest, write_checkpoint
 from rlgraph.learning.stored_meaning import MEANING
 from rlgraph.testing import installed_backends
@@ -131,7 +131,37 @@ def test_other_names(make_agent, backend, tmp_path, reference):
     first, second = make_agent(backend), make_agent(backend)
     first.set_policy_weights(reference.randomised(first.get_weights(), seed=4))
     second.import_model(first.export_model(tmp_path / "model"))
-    np.testing.assert_equal(second.get_policy_weights(), first.get_weights())
+    np.testing.assert_equal(second.get_weights(), first.get_weights())
+
+
+def test_calls_written_for_0_5(make_agent, make_batch, tmp_path):
+    agent, other = make_agent("numpy"), make_agent("numpy", seed=99)
+    place = tmp_path / "model.v1"
+    agent.store_model(path=place, add_timestep=True)
+    agent.observe(**make_batch(12), batched=True)
+    assert agent.store_model(path=str(place), add_timestep=True) == tmp_path / "model.v1-12"
+    assert agent.export_model(place, add_timestep=True, memory=False) == tmp_path / "model.v1-12"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.v1-0", "model.v1-12"]
+    other.load_model(path=tmp_path / "model.v1-12")
+    assert other.timesteps == 12
+    assert_equal_weights(agent, other)
+    (tmp_path / "model.v1-best").mkdir()
+    with pytest.raises(CheckpointError, match=r"model\.v1 does not exist: .* wrote model\.v1-12 beside it"):
+        other.load_model(place)
+    assert agent.store_model(path=place) == place  # without the steps, as ever
+    other.load_model(place, scope="dqn/policy")
+
+
+def test_one_place_is_given(make_agent, tmp_path):
+    agent = make_agent("numpy")
+    for call in (agent.store_model, agent.load_model, agent.export_model, agent.import_model):
+        with pytest.raises(InputError, match="expected directory, or path, .*; given neither"):
+            call()
+        with pytest.raises(InputError, match="given both"):
+            call(tmp_path / "model", path=tmp_path / "model")
+    with pytest.raises(SpecError, match="store_model.add_timestep: expected true or false"):
+        agent.store_model(tmp_path / "model", add_timestep="yes")
+    assert not [*tmp_path.iterdir()]
 
 
 # Other backends.

@@ -40,6 +40,7 @@ class Agent(NameHints, BaseAgent):
     """
 
     name_hints = MappingProxyType({"Agent": OF_AN_AGENT})
+    refused_when_terminated = (*BaseAgent.refused_when_terminated, "learn", "evaluate")
 
     @hint_unknown_arguments(IN_LEARN, _worker_options)
     def learn(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_flag
-from rlgraph.core import CheckpointError, GraphExecutor, SpecError
+from rlgraph.core import CheckpointError, GraphExecutor, InputError, SpecError
 from rlgraph.core.checkpoint import find_checkpoint, read_beside, read_manifest
 from rlgraph.core.specs.documents import check_limits
 from rlgraph.experience.nested_arrays import flatten_arrays, unflatten_arrays
@@ -66,18 +66,31 @@ class AgentStorage:
         """Copies of all variables by scoped name; the same names on every backend."""
         return self.executor.get_weights()
 
+    def get_policy_weights(self) -> dict[str, np.ndarray]:
+        """Copies of the variables of `get_weights` that acting reads: of the policy, and of what normalizes states.
+
+        These are what executors send to actors. Optimizers, targets, and critics that only learning reads are left out.
+        """
+        return self.learner.policy_weights()
+
     def set_weights(self, weights: Mapping[str, Any]) -> None:
-        """Write the named variables.
+        """Write the named variables, all or some, e.g. those of `get_policy_weights`; others keep their values.
 
         Raises:
             InputError: an unknown name or a wrong shape; then nothing is written.
         """
         self.executor.set_weights(weights)
 
-    get_policy_weights, set_policy_weights = get_weights, set_weights
+    set_policy_weights = set_weights
 
     def store_model(
-        self, directory: str | Path, *, memory: bool = True, facts: Mapping[str, Any] | None = None
+        self,
+        directory: str | Path | None = None,
+        *,
+        path: str | Path | None = None,
+        add_timestep: bool = False,
+        memory: bool = True,
+        facts: Mapping[str, Any] | None = None,
     ) -> Path:
         """Write a checkpoint (safetensors and JSON): variables, optimizer state, random streams, counters.
 
@@ -85,17 +98,26 @@ class AgentStorage:
 
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.
+            path: `directory` by its name in RLgraph 0.5.
+            add_timestep: add the number of steps to the name: ``model`` is ``model-1000`` after 1,000 steps, as by
+                default in RLgraph 0.5.
             memory: the replay memory and all other experience as well.
             facts: further JSON-able facts to keep.
 
+        Returns:
+            The directory, which `load_model` takes.
+
         Raises:
             CheckpointError: it cannot be written.
+            InputError: neither `directory` nor `path` is given, or both.
         """
         memory = check_flag(memory, "store_model.memory")
+        add_timestep = check_flag(add_timestep, "store_model.add_timestep")
+        place = _the_place("store_model", directory, path)
         with self._updating, self._observing:  # counters, weights and memory of one moment
             own = {**self.progress_facts(), AGENT: self._readable_spec(), MEANING_KEY: MEANING}
             return self.executor.save(
-                directory,
+                place.with_name(f"{place.name}-{self.timesteps}") if add_timestep else place,
                 facts={**own, **(facts or {})},
                 host=memory and self.learner.keeps_memory,
                 beside=flatten_arrays(self.experience_state()) if memory else None,
@@ -110,23 +132,37 @@ class AgentStorage:
             return None
         return spec
 
-    def load_model(self, directory: str | Path, *, scope: str | None = None) -> None:
+    def load_model(
+        self,
+        directory: str | Path | None = None,
+        *,
+        path: str | Path | None = None,
+        scope: str | None = None,
+    ) -> None:
         """Restore a checkpoint of the same kind of agent, from any backend.
 
         Args:
-            directory: the checkpoint.
+            directory: the checkpoint, as `store_model` returned it.
+            path: `directory` by its name in RLgraph 0.5.
             scope: restore only the variables of this component, e.g. ``dqn/policy``, of any agent; the rest stays.
 
         Raises:
             CheckpointError: it is missing, damaged, or of another component graph; then nothing changes.
-            InputError: there is no such component, or it has no variables.
+            InputError: there is no such component, or it has no variables; or neither `directory` nor `path` is given,
+                or both.
         """
+        place = _the_place("load_model", directory, path)
+        source = find_checkpoint(place)
+        if not source.exists() and (newest := _newest_with_timestep(place)):
+            raise CheckpointError(
+                f"{place} does not exist: store_model with add_timestep wrote {newest} beside it; give that"
+            )
         with self._updating, self._observing:
             if scope is not None:
-                self.executor.load(directory, scope=scope)
+                self.executor.load(source, scope=scope)
                 return
             with self.group.own_draws(self.executor):
-                self._load(find_checkpoint(directory))
+                self._load(source)
 
     def _load(self, source: Path) -> None:
         there = read_manifest(source).facts
@@ -220,3 +256,19 @@ class AgentStorage:
         return export_methods(
             self.learner, directory, [self.greedy_method] if methods is None else methods, format
         )
+
+
+def _the_place(method: str, directory: str | Path | None, path: str | Path | None) -> Path:
+    """The one of two arguments that is given."""
+    place = path if directory is None else directory
+    if place is None or None not in (directory, path):
+        given = "neither" if place is None else "both"
+        raise InputError(f"{method}: expected directory, or path, its name in RLgraph 0.5; given {given}")
+    return Path(place)
+
+
+def _newest_with_timestep(place: Path) -> str:
+    """The name of the checkpoint of most steps that `add_timestep` made of `place`; empty: there is none."""
+    names = [path.name for path in place.parent.glob("*") if path.name.rpartition("-")[0] == place.name]
+    numbers = [int(number) for name in names if (number := name.rpartition("-")[2]).isdecimal()]
+    return f"{place.name}-{max(numbers)}" if numbers else ""

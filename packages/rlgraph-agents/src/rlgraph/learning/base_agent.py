@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.algorithms.default_network import network_in_words
 from rlgraph.components import Exploration, NeuralNetwork
@@ -66,7 +66,17 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
     Attributes:
         actor: what acts in training.
         learner: what learns.
+        is_terminated: whether `terminate` was called.
     """
+
+    is_terminated = False
+    #: The methods that raise after `terminate`.
+    refused_when_terminated: ClassVar[tuple[str, ...]] = (
+        *("get_action", "get_actions", "preprocess_states", "new_actor", "reset"),
+        *("observe", "observe_step", "make_sampler", "import_observations", "set_progress"),
+        *("update", "update_if_due", "update_offline", "post_process", "call_api_method"),
+        *("set_weights", "set_policy_weights", "load_weights", "load_model", "import_model"),
+    )
 
     def __init__(
         self,
@@ -411,16 +421,27 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         """Run an API method of the root component."""
         return self.executor.execute(method, *args, **kwargs)
 
+    # The end.
+
     def terminate(self) -> None:
-        """Say that the agent is done with: what waits is dropped, and it refuses to act, observe and learn."""
+        """End the agent: it refuses to act, observe, learn and load, and leaves its group of learners.
 
-        def refuse(*_: Any, **__: Any) -> Any:
-            raise RLGraphError("the agent was terminated: make another one, and load what it has stored")
-
+        What it has learned can still be read, stored and exported (`get_weights`, `store_model`, `export_graph`).
+        Actors that `new_actor` made before still act. A second call does nothing.
+        """
         self.group.close()
         with self._updating, self._observing:
-            self.get_actions = self.observe = self.observe_step = refuse  # type: ignore[method-assign]
-            self.update = self.update_if_due = refuse  # type: ignore[method-assign]
+            self.is_terminated = True
+            for method in self.refused_when_terminated:  # an agent in use pays for no check
+                setattr(self, method, partial(self.check_not_terminated, method))
+
+    def check_not_terminated(self, method: str, *_: Any, **__: Any) -> None:
+        """Raise `RLGraphError` if the agent was terminated; `method` is what was called."""
+        if self.is_terminated:
+            raise RLGraphError(
+                f"{type(self).__name__}.{method}: the agent was terminated, and can only be read, stored and exported. "
+                "To go on, store_model it and make another one with Agent.load; or call terminate later"
+            )
 
 
 def _short(space: Space) -> str:

@@ -332,6 +332,11 @@ class Learner(Intake):
         finally:
             self._weights.set(present)
 
+    def policy_weights(self) -> dict[str, np.ndarray]:
+        """Copies of what `weights_message` sends, by scoped name."""
+        weights = self.executor.get_weights()
+        return {name: weights[name] for name in self._weights.names}
+
     def weights_message(self) -> bytes:
         """What actors need of the weights: the variables that acting reads, their version, and the progress."""
         header = {"version": self.version, "progress": float(self.progress), "digest": self._weights.digest}

@@ -320,6 +320,7 @@ class Worker(ABC):
         callbacks: Callback | Callable[..., Any] | Sequence[Any] | None,
         stop: Callback | Sequence[Callback] | None,
     ) -> TrainingResult:
+        self.agent.check_not_terminated("learn")
         if timesteps != 0:
             check_learns_in_environments(self.agent)
         use_exploration = check_flag(use_exploration, "use_exploration")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
+from rlgraph.core import RLGraphError
 from rlgraph.execution import SyncBatchExecutor
 from rlgraph.learning.actor_spec import ActorSpec
 
@@ -44,6 +45,17 @@ def test_steps_of_an_agent_that_does_not_learn_are_counted():
     result = executor.execute(steps=128)
     assert (result.timesteps, result.updates, executor.local_agent.timesteps) == (128, 0, 128)
     assert sum(executor.episodes.recent_lengths) <= 128 and result.episodes > 0
+
+
+def test_an_executor_leaves_its_agent_in_use_and_trains_no_terminated_one():
+    agent = make(PPO)
+    executor = SyncBatchExecutor(agent, "CartPole-v1", actors=1, num_envs=2)
+    executor.execute(steps=32)
+    assert not agent.is_terminated and agent.get_actions(np.zeros(4), use_exploration=False) in (0, 1)
+    agent.terminate()
+    with pytest.raises(RLGraphError, match="PPOAgent.learn: the agent was terminated"):
+        executor.execute_workload({"num_timesteps": 32})
+    assert not executor.is_started and agent.timesteps == 32
 
 
 @pytest.mark.parametrize(

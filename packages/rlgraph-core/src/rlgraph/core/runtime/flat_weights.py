@@ -21,13 +21,15 @@ class FlatWeights:
         names: those that are read and written.
 
     Attributes:
+        names: the variables, sorted.
         digest: of names, shapes and dtypes; executors whose digests are equal have the same layout.
         sizes: dtype -> number of elements.
     """
 
     def __init__(self, guarded: GuardedStorage, names: Iterable[str]):
         self._guarded, built = guarded, guarded.built
-        variables = [built.variables[name] for name in sorted(names)]
+        self.names = sorted(names)
+        variables = [built.variables[name] for name in self.names]
         layout = json.dumps([[v.name, str(v.spec.dtype), list(v.shape)] for v in variables])
         self.digest = hashlib.sha256(layout.encode()).hexdigest()[:16]
         self.sizes: dict[str, int] = {}
