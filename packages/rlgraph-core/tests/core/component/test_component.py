@@ -188,6 +188,51 @@ def test_copies():
     assert root.copy().scope == "root"
 
 
+def test_copies_with_the_arguments_of_0_5():
+    """``copy(name, scope, device, trainable, ...)``: the name is the scope, the device holds for all parts."""
+    part = Part(scope="part", device={"variables": "cpu", "ops": "gpu:0"})
+    root = Component(part, scope="root", device="gpu:0")
+    assert [root.copy("twin").scope, root.copy(name="twin").scope, root.copy(None, "twin").scope] == [
+        "twin"
+    ] * 3
+    assert root.copy(name="twin", scope="twin").scope_path == "twin"
+    twin = root.copy("twin", None, "gpu:1", False)
+    assert not any(component.trainable for component in twin.walk())
+    assert [component.device for component in twin.walk()] == [{"variables": "gpu:1", "ops": "gpu:1"}] * 2
+    ops_only = root.copy(device={"ops": "gpu:1"})
+    assert ops_only.sub_components["part"].device == {"variables": "cpu", "ops": "gpu:1"}
+    same = root.copy()
+    assert [component.device for component in same.walk()] == [component.device for component in root.walk()]
+    assert part.device == {"variables": "cpu", "ops": "gpu:0"}
+
+
+def test_copies_refuse_what_they_cannot_do():
+    part = Part(scope="part")
+    with pytest.raises(
+        AssemblyError, match="part.copy: name='a' and scope='b' differ: a component has one name"
+    ):
+        part.copy(name="a", scope="b")
+    with pytest.raises(AssemblyError, match="part.copy: device= is a name or .*, given 3"):
+        part.copy(device=3)
+    with pytest.raises(AssemblyError, match="scope 'a/b' of Part must be a name without '/'"):
+        part.copy(scope="a/b")
+    for name in ("reuse_variable_scope", "reuse_variable_scope_for_sub_components"):
+        with pytest.raises(AssemblyError, match="reuse_variable_scope is refused.*use the component itself"):
+            part.copy(**{name: "shared"})
+
+
+def test_a_copy_that_is_built_beside_its_original():
+    """A copy has variables of its own, under its own name."""
+    part = Part(scope="part")
+    root = Component(part, part.copy(name="twin"), scope="root")
+    for scope, component in root.sub_components.items():
+        root.expose_api(component, "call", f"call_{scope}")
+    executor = GraphExecutor(root, {"x": FloatBox(shape=(2,))}, backend="numpy")
+    executor.set_weights({"part/w": [1.0, 2.0], "twin/w": [3.0, 4.0]})
+    assert executor.execute("call_part", [1.0, 1.0]).tolist() == [1.0, 2.0]
+    assert executor.execute("call_twin", [1.0, 1.0]).tolist() == [3.0, 4.0]
+
+
 def test_copies_of_what_is_built():
     part = Part(scope="part")
     build(assemble(part), {"x": FloatBox(shape=(2,))})

@@ -148,9 +148,23 @@ def test_finding():
     root = Component(user, scope="root")
     assert root.get_sub_component_by_name("user") is user
     assert root.get_sub_component_by_name("user/weight") is weight
-    assert root.get_all_sub_components() == [user, weight]
     with pytest.raises(AssemblyError, match="user has no sub-component 'wait'. Did you mean 'weight'?"):
         root.get_sub_component_by_name("user/wait")
+
+
+def test_all_sub_components_by_level():
+    """As RLgraph 0.5 documents it: with the component itself, grandchildren before children before parents."""
+    leaf, shared = Weight(scope="leaf"), Weight(scope="shared")
+    left, right = Component(leaf, scope="left"), Component(shared, scope="right")
+    middle = Component(left, scope="middle")
+    root = Component(shared, middle, right, scope="root")
+    #        root
+    #   shared  middle  right        level 1
+    #            left   (shared)     level 2, where shared belongs: below all its parents
+    #            leaf                level 3
+    assert root.get_all_sub_components() == [leaf, left, shared, middle, right, root]
+    assert leaf.get_all_sub_components() == [leaf]
+    assert set(root.get_all_sub_components()) == set(root.walk())
 
 
 def test_removing():
@@ -158,9 +172,9 @@ def test_removing():
     user = User(weight, scope="user")
     root = Component(user, scope="root")
     assert root.remove_sub_component_by_name("user/weight") is weight
-    assert root.get_all_sub_components() == [user]
+    assert root.get_all_sub_components() == [user, root]
     assert root.remove_sub_component_by_name("user") is user
-    assert root.get_all_sub_components() == []
+    assert root.get_all_sub_components() == [root]
     root.add_components(weight, expose_apis="call")
     with pytest.raises(AssemblyError, match="root exposes call of 'weight': it cannot be removed"):
         root.remove_sub_component_by_name("weight")

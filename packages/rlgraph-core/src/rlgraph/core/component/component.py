@@ -95,10 +95,7 @@ class Component(Composition):
         switched_off_apis: Collection[str] = (),
         expose_apis: Expose = (),
     ):
-        self.scope = scope or type(self).__name__.lower()
-        if not self.scope or "/" in self.scope:
-            raise AssemblyError(f"scope {self.scope!r} of {type(self).__name__} must be a name without '/'")
-        self.scope_path = self.scope
+        self._set_scope(scope or type(self).__name__.lower())
         self.trainable = trainable
         self.sub_components = {}
         self.exposed_apis = {}
@@ -137,29 +134,59 @@ class Component(Composition):
         return call_layer(self, args, kwargs)
 
     def copy(
-        self, *, scope: str | None = None, trainable: bool | None = None, starts_equal: bool = False
+        self,
+        name: str | None = None,
+        scope: str | None = None,
+        device: Device | None = None,
+        trainable: bool | None = None,
+        reuse_variable_scope: str | None = None,
+        reuse_variable_scope_for_sub_components: str | None = None,
+        *,
+        starts_equal: bool = False,
     ) -> Self:
         """An unbuilt copy with the same configuration and its own variables.
 
         Args:
+            name: another word for `scope`, as in RLgraph 0.5.
             scope: scope of the copy.
+            device: device of the copy and of all components in it; default: those of this component.
             trainable: False makes a frozen copy, e.g. a target network.
+            reuse_variable_scope, reuse_variable_scope_for_sub_components: those of RLgraph 0.5 are refused: a component
+                that is used in several places shares its variables.
             starts_equal: the variables of the copy start with the values of this component's, which is in the same
                 graph.
+
+        Raises:
+            AssemblyError: it is built already, `name` and `scope` differ, or variables are to be shared.
         """
         if any(component.declared_variables for component in self.walk()):
             raise AssemblyError(f"{self.scope_path} is built already: copy a component before it is built")
+        if name and scope and name != scope:
+            raise AssemblyError(
+                f"{self.scope_path}.copy: name={name!r} and scope={scope!r} differ: a component has one name, its scope"
+            )
+        if reuse_variable_scope is not None or reuse_variable_scope_for_sub_components is not None:
+            raise AssemblyError(
+                f"{self.scope_path}.copy: reuse_variable_scope is refused, since a copy has its own variables: to "
+                "share variables, use the component itself, or its sub-components, in both places"
+            )
         twin = copying.deepcopy(self)
-        twin.scope = scope or self.scope
-        twin.scope_path = twin.scope
+        twin._set_scope(scope or name or self.scope)
+        places = device_parts(device, f"{self.scope_path}.copy: device=", AssemblyError)
         for original, component in zip(self.walk(), twin.walk(), strict=True):
             if starts_equal:
                 component._starts_like = original
             # The variables of a copy have their own buffer, so that synchronising it is one operation.
             component._role = f"copy:{twin.scope}"
+            component.device = {**component.device, **places}
             if trainable is not None:
                 component.trainable = trainable
         return twin
+
+    def _set_scope(self, scope: str) -> None:
+        if not scope or "/" in scope:
+            raise AssemblyError(f"scope {scope!r} of {type(self).__name__} must be a name without '/'")
+        self.scope = self.scope_path = scope
 
     @property
     def is_copy(self) -> bool:

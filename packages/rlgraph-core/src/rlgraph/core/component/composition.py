@@ -162,8 +162,11 @@ class Composition(Specifiable):
         return component
 
     def get_all_sub_components(self) -> list[Self]:
-        """All components below this one, parents first."""
-        return list(self.walk())[1:]
+        """This component and all below it, each once: the deepest ones first, this one last, as in RLgraph 0.5."""
+        levels = [[self]]
+        while below := [part for component in levels[-1] for part in component.sub_components.values()]:
+            levels.append(list(dict.fromkeys(below)))
+        return list(dict.fromkeys(component for level in reversed(levels) for component in level))
 
     def remove_sub_component_by_name(self, name: str) -> Self:
         """Remove and return a sub-component; only before assembly. Names as in `get_sub_component_by_name`.
