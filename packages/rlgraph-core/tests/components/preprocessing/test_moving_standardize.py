@@ -20,6 +20,17 @@ def test_by_all_that_was_seen(backend):
         test.test("call", x, expected_outputs=expected, decimals=8)
 
 
+def test_a_reset_forgets_all_states(backend):
+    """After it, a layer is as new: its results and its variables are those of another one."""
+    x = np.float32([[1.0, 5.0], [3.0, 9.0]])
+    test = ComponentTest(MovingStandardize(), SPACES, backend=backend)
+    test.test("call", x + 100.0)
+    assert test.test("reset") is None
+    test.variable_test({"moving-standardize/count": 0, "moving-standardize/mean": [0, 0]})
+    test.test("apply", x, expected_outputs=x)  # nothing was seen
+    test.test("call", x, expected_outputs=[[-1.0, -1.0], [1.0, 1.0]])  # means 2 and 7, deviations 1 and 2
+
+
 def test_numbers(backend):
     spaces = {"inputs": IntBox(256, dtype="uint8", add_batch_rank=True)}
     test = ComponentTest(MovingStandardize(), spaces, backend=backend)

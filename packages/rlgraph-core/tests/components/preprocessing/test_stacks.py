@@ -43,12 +43,43 @@ def test_one_layer_after_the_other(backend):
     np.testing.assert_array_equal(begun["output"], np.full((1, 2, 2, 3), 20))
 
 
+def test_a_reset_reaches_all_layers(backend):
+    """RLgraph 0.5: "an op to trigger all PreprocessorLayers of this Stack to be reset", also of a stack per part."""
+    layers = [{"type": "divide", "divisor": 2}, {"type": "moving_standardize"}]
+    space = FloatBox(shape=(1,), add_batch_rank=True)
+    x = np.float32([[2.0], [6.0]])
+    stack = ComponentTest(PreprocessorStack.from_spec(layers), {"inputs": space}, backend=backend)
+    parts = DictPreprocessorStack.from_spec({"a": layers, "b": [{"type": "clip"}]})
+    spaces = {"inputs": Dict(a=space, b=space)}
+    by_part = ComponentTest(parts, spaces, backend=backend)
+    for _ in range(2):
+        stack.test("preprocess", x + 50.0)
+        by_part.test("preprocess", {"a": x + 50.0, "b": x})
+        stack.test("reset")
+        by_part.test("reset")
+        stack.test("preprocess", x, expected_outputs=[[-1.0], [1.0]])
+        by_part.test(
+            "preprocess", {"a": x, "b": x}, expected_outputs={"a": [[-1.0], [1.0]], "b": [[1.0], [1.0]]}
+        )
+
+
+def test_a_reset_where_nothing_learns(backend):
+    """Frames are arguments: zeros begin an episode, those of the last call continue it."""
+    stack = PreprocessorStack([Sequence(2)])
+    space = FloatBox(add_batch_rank=True)
+    test, states = with_states(stack, space, backend)
+    last = test.test("preprocess", [1.0], states.zeros(1))["internal_states"]
+    assert test.test("reset") is None
+    test.test("preprocess", [2.0], states.zeros(1), which="output", expected_outputs=[[2.0, 2.0]])
+    test.test("preprocess", [2.0], last, which="output", expected_outputs=[[1.0, 2.0]])
+
+
 def test_without_state(backend):
     stack = PreprocessorStack.from_spec([{"type": "divide", "divisor": 2}, {"type": "clip"}])
     assert not stack.has_state and not stack.learns
     assert stack.get_internal_states_space(FloatBox(add_batch_rank=True)) is None
     test = ComponentTest(stack, {"inputs": FloatBox(add_batch_rank=True)}, backend=backend)
-    assert list(test.executor.methods) == ["preprocess"]
+    assert list(test.executor.methods) == ["preprocess", "reset"]
     test.test("preprocess", [0.5, 4.0], expected_outputs=[0.25, 1.0])
 
 

@@ -65,6 +65,17 @@ class MovingStandardize(PreprocessLayer):
         """As `call`, with the statistics so far, which stay; before the first state it changes nothing."""
         return self._apply(inputs)
 
+    @rlgraph_api
+    def reset(self) -> Any:
+        """Forget all states so far: the next call begins with the first state."""
+        self._forget()
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _forget(self) -> None:
+        for variables in (self.count, self.mean, self.variance):
+            for value in variables.values():
+                value[...] = 0
+
     @graph_fn(**PER_PART)
     def _count(self, key: str, inputs: np.ndarray) -> np.ndarray:
         count, mean, variance = self.count[key], self.mean[key], self.variance[key]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgraph.core import Component
+from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
 
 #: Bounds further apart, such as 1e6, say that a number has none; pictures of 16 bits have these.
@@ -22,7 +22,8 @@ class PreprocessLayer(Component):
 
     It has an API method ``call(inputs)``. One with state has ``call(inputs, internal_states=None)`` in its place, which
     returns ``{"output", "internal_states"}``, and `get_internal_states_space`; where states are zero, or None, an
-    episode begins. One that learns also has an API method ``apply``, which is ``call`` without learning.
+    episode begins. One that learns also has an API method ``apply``, which is ``call`` without learning, and overrides
+    `reset`.
 
     Attributes:
         has_state: whether its output depends on earlier inputs of the episode.
@@ -53,6 +54,10 @@ class PreprocessLayer(Component):
     def get_internal_states_space(self, space: Any) -> Dict:
         """The Space of the states of a layer with state, with a batch rank, for inputs of `space`."""
         raise NotImplementedError(f"{type(self).__name__} has no state")
+
+    @rlgraph_api
+    def reset(self) -> Any:
+        """Forget what the layer learned; a layer that does not learn has nothing to forget."""
 
     def _preprocessed_leaf(self, path: str, box: BoxSpace) -> BoxSpace:
         try:

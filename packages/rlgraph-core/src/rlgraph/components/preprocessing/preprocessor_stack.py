@@ -79,6 +79,15 @@ class Preprocessor(Component):
         """As `preprocess`, but no layer learns; switched off if none would."""
         return self._run(inputs, internal_states, frozen=True)
 
+    @rlgraph_api
+    def reset(self) -> Any:
+        """Reset all layers: those that learn forget their statistics.
+
+        The frames of an episode are not kept here: they are `internal_states`, zero or None where an episode begins.
+        """
+        for _, part in self.parts:
+            part.reset()
+
     def _run(self, inputs: Any, internal_states: Any, frozen: bool) -> Any:
         states = {}
 
