@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.components import ReplayMemory
+from rlgraph.components import Policy, ReplayMemory
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.environments import OpenAIGymEnv
 from rlgraph.spaces import BoolBox, ContainerSpace, Dict, FloatBox, IntBox
@@ -197,6 +197,36 @@ def test_blog_component(backend):
 
 
 # Paper.
+
+
+def test_paper_listing_1(backend, tmp_path, monkeypatch):
+    """A policy's sub-graph alone. The typesetter lost the number of discrete actions, 3 here."""
+    monkeypatch.chdir(tmp_path)
+    layers = [{"type": "dense", "units": 8, "activation": "tanh"}, {"type": "lstm", "units": 4}]
+    (tmp_path / "recurrent_policy.json").write_text(json.dumps(layers))
+
+    state_space = FloatBox(shape=(64,), add_batch_rank=True, add_time_rank=True)
+    # Dict space: 1 discrete, 1 continuous action.
+    action_space = Dict(discrete=IntBox(3), cont=FloatBox(), add_batch_rank=True)
+    policy = Policy("recurrent_policy.json", action_space)
+
+    # Construct sub graph from spaces, auto-gen placeholders.
+    test = ComponentTest(policy, dict(observations=state_space), action_space=action_space, backend=backend)
+    # Test with any inputs in the input space.
+    action = test.test(policy.get_action, state_space.sample(), which="action")
+    assert {part: value.shape for part, value in action.items()} == {"discrete": (1, 1), "cont": (1, 1)}
+
+    # The greedy action: the category with the largest output, and the mean, the first output.
+    states = state_space.sample(size=(2, 5))
+    outputs = test.test(policy.get_adapter_outputs, states, which="adapter_outputs")
+    greedy = {"discrete": outputs["discrete"].argmax(-1), "cont": outputs["cont"][..., 0]}
+    test.test(policy.get_action, states, which="action", expected_outputs=greedy)
+    # The network is recurrent: a step changes the features of those after it, not of those before.
+    changed = states.copy()
+    changed[:, 2] += 1.0
+    before, after = (test.test(policy.get_nn_outputs, x, which="nn_outputs") for x in (states, changed))
+    steps = [bool(np.any(before[:, t] != after[:, t])) for t in range(5)]
+    assert steps == [False, False, True, True, True]
 
 
 def test_paper_listing_2():
