@@ -7,7 +7,7 @@ import pytest
 from doubles import raising, told
 
 from rlgraph.agents import Agent
-from rlgraph.core import SpecError
+from rlgraph.core import CheckpointError, SpecError
 from rlgraph.environments import DeterministicEnv
 from rlgraph.runs import resume
 from rlgraph.runs.recorded_run import read_run
@@ -104,3 +104,17 @@ def test_mistakes_are_found_before_anything_is_written(agent, tmp_path, options,
 def test_wandb_needs_a_folder(agent):
     with pytest.raises(SpecError, match="learn.wandb: expected folder="):
         agent.learn(20, wandb={"project": "x"})
+
+
+def test_a_function_cannot_be_written_into_a_document(acting_run, tmp_path):
+    layer = {"type": "dense", "units": 4, "activation": lambda ops, x: x * ops.tanh(x)}
+    spec = {**acting_run()["agent"], "network_spec": [layer]}
+    agent = Agent.from_spec(spec, env=COUNTING, backend="numpy")
+    said = r"network_spec\[0\].activation: expected a value that JSON can hold, given a function"
+    with pytest.raises(SpecError, match=said):
+        agent.learn(20, folder=tmp_path / "run")
+    agent.learn(20)
+    with pytest.raises(
+        CheckpointError, match="an argument of the agent has no JSON form.*call its load_model"
+    ):
+        Agent.load(agent.store_model(tmp_path / "model"))

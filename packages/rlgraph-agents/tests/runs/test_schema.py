@@ -46,6 +46,7 @@ def test_a_resolved_document(validator):
         {"agent": {"type": "dqn", "double_q": "yes"}},
         {"agent": {"type": "dqn", "memory_spec": {"capacity": "many"}}},
         {"agent": {"type": "dqn", "network_spec": [{"type": "dense", "unitz": 4}]}},
+        {"agent": {"type": "dqn", "network_spec": [{"type": "dense", "units": 4, "activation": 3}]}},
         {"agent": {"type": "dqn", "update_spec": {"batch_size": 0}}},
         {"environment": {"type": "grid_world", "wrld": "2x2"}},
         {"agent": {"type": "dqn", "seed": 3}},

@@ -9,7 +9,7 @@ methods of a memory.
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -220,7 +220,7 @@ def _of(annotation: Any) -> dict[str, Any]:
             return {"$ref": f"#/$defs/{described.schema}"}
         return _of(arguments[0])
     if origin in (Union, types.UnionType):
-        choices = [_of(choice) for choice in arguments]
+        choices = [_of(choice) for choice in arguments if get_origin(choice) is not Callable]
         return {"anyOf": choices} if all(choices) else {}
     if origin is Literal:
         return {"enum": list(arguments)}

@@ -1,11 +1,23 @@
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import special
 
-from rlgraph.components import Activation, Conv2D, NeuralNetwork
-from rlgraph.core import Component, SpecError
+from rlgraph.components import (
+    SGD,
+    Activation,
+    Conv2D,
+    Conv2DTranspose,
+    Dense,
+    DuelingPolicy,
+    NeuralNetwork,
+    NoisyDense,
+    Residual,
+    ValueFunction,
+)
+from rlgraph.core import Component, RLGraphError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.activations import ACTIVATIONS
 from rlgraph.spaces import FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
@@ -100,3 +112,126 @@ def test_mistakes():
         with pytest.raises(SpaceError) as error:
             ComponentTest(Activation("relu"), {"inputs": space}, backend="numpy")
         assert message in str(error.value)
+
+
+# Functions.
+
+
+def mish(ops, x):
+    """Misra (2019), https://arxiv.org/abs/1908.08681."""
+    return x * ops.tanh(ops.softplus(x))
+
+
+def mish_by_definition(x):
+    return np.vectorize(lambda v: v * math.tanh(math.log(1.0 + math.exp(v))))(np.asarray(x, np.float64))
+
+
+WEIGHTS = np.float32([[1.0, -1.0], [0.5, 2.0], [0.0, 1.0]])
+OF_LINEAR = mish_by_definition(X @ WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("layer", "expected"),
+    [
+        (Activation(mish), mish_by_definition(X)),
+        (Dense(2, mish, WEIGHTS), OF_LINEAR),
+        (Dense.from_spec({"units": 2, "activation": mish, "weights_spec": WEIGHTS}), OF_LINEAR),
+        (Dense(2, partial(lambda ops, x, slope: slope * x, slope=3.0), WEIGHTS), 3.0 * X @ WEIGHTS),
+        (Residual({"type": "activation"}, activation=mish), mish_by_definition(2 * X)),
+    ],
+)
+def test_functions(layer, expected, backend):
+    test = ComponentTest(layer.copy(), {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}, backend=backend)
+    test.test("call", X, expected_outputs=expected, decimals=5)
+
+
+def test_functions_of_noisy_layers(backend):
+    layer = NoisyDense(2, mish, sigma=0.0)
+    test = ComponentTest(layer, {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}, backend=backend)
+    w = test.read_variable_values()
+    linear = X @ w["noisy-dense/weights"] + w["noisy-dense/biases"]
+    test.test("call", X, expected_outputs=mish_by_definition(linear), decimals=5)
+
+
+@pytest.mark.parametrize("layer", [Conv2D, Conv2DTranspose])
+def test_functions_of_convolutions(layer, backend):
+    space = FloatBox(shape=(2, 2, 1), add_batch_rank=True)
+    x = np.float32([[[[1.0], [-2.0]], [[0.0], [3.0]]]])
+    test = ComponentTest(layer(1, 1, activation=mish, weights_spec=2.0), {"inputs": space}, backend=backend)
+    test.test("call", x, expected_outputs=mish_by_definition(2.0 * x), decimals=5)
+
+
+def test_functions_of_policies_and_value_functions(backend):
+    """Also where a layer is inside: the last one of a value function, the hidden ones of dueling streams."""
+    space = FloatBox(shape=(3,), add_batch_rank=True)
+    value = ValueFunction([{"type": "activation"}], weights_spec=WEIGHTS[:, 1:], activation=mish)
+    test = ComponentTest(value, {"observations": space}, backend=backend)
+    test.test("value_output", X, expected_outputs=OF_LINEAR[:, 1], decimals=5)
+    dueling = ComponentTest(
+        DuelingPolicy([{"type": "activation"}], IntBox(2), 4, activation=mish),
+        {"observations": space},
+        backend=backend,
+    )
+    w = dueling.read_variable_values()
+    v, a = (
+        mish_by_definition(X @ w[f"{stream}-hidden/weights"]) @ w[f"{stream}/weights"]
+        for stream in ("value", "advantages")
+    )
+    expected = v + a - a.mean(axis=-1, keepdims=True)
+    dueling.test("get_q_values", X, which="q_values", expected_outputs=expected, decimals=5)
+
+
+class Fitting(Component):
+    def __init__(self, **kwargs):
+        self.layer = Dense(1, mish, weights_spec=[[0.5]], biases_spec=False)
+        self.optimizer = SGD(learning_rate=1.0)
+        super().__init__(self.layer, self.optimizer, scope="fitting", **kwargs)
+
+    @rlgraph_api
+    def update(self, x):
+        self.optimizer.step(self.layer.variables(), self._total(self.layer.call(x)))
+
+    @graph_fn
+    def _total(self, ops, outputs):
+        return ops.sum(outputs)
+
+
+def test_the_derivative_of_a_function(trainer):
+    """By central differences of the definition: the step is ``-x mish'(0.5 x)``."""
+    x, h = 1.5, 1e-5
+    slope = x * float(mish_by_definition(0.5 * x + h) - mish_by_definition(0.5 * x - h)) / (2 * h)
+    test = ComponentTest(Fitting(), {"x": FloatBox(shape=(1,), add_batch_rank=True)}, backend=trainer)
+    test.test("update", np.float32([[x]]))
+    test.variable_test({"dense/weights": [[0.5 - slope]]}, decimals=5)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda x: x, lambda ops, x, slope: x, lambda *values: values[0], max, np.maximum, np.exp, math.tanh],
+)
+def test_functions_of_other_arguments(wrong):
+    with pytest.raises(SpecError, match="dense.activation: expected the name of .* function of ops and x"):
+        Dense(4, wrong)
+    with pytest.raises(
+        SpecError, match=r"NeuralNetwork\[0\]\.activation: expected the name of .* a function of ops"
+    ):
+        NeuralNetwork.from_spec([{"type": "dense", "units": 4, "activation": wrong}])
+
+
+def test_other_values():
+    for wrong in (3, ["relu"], {"type": "relu"}):
+        with pytest.raises(SpecError, match="dense.activation: unknown activation"):
+            Dense(4, wrong)
+        with pytest.raises(SpecError, match="activation: expected a text or a function or null, given"):
+            NeuralNetwork.from_spec([{"type": "dense", "units": 4, "activation": wrong}])
+
+
+def test_a_function_that_leaves_the_graph(backend):
+    """It is given the backend's tensors, and Spaces at the build: the error names the layer."""
+    layer = Dense(4, lambda ops, x: np.tanh(x))
+    with pytest.raises(RLGraphError, match="dense"):
+        ComponentTest(layer, {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}, backend=backend)
+
+
+def test_numpys_function_is_the_name():
+    assert Dense(4, np.tanh).activation == "tanh"

@@ -12,7 +12,7 @@ from rlgraph.components.networks.layer_chain import call_layer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
 from rlgraph.core.ops import SymbolicTensor
-from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec, SpaceSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, InitializerSpec, NetworkSpec, SpaceSpec
 from rlgraph.spaces import BoxSpace, SpaceError, from_spec
 
 
@@ -43,7 +43,7 @@ class ActionAdapter(Component):
         action_space: SpaceSpec,
         weights_spec: InitializerSpec = "glorot_uniform",
         biases_spec: InitializerSpec | Literal[False] = 0.0,
-        activation: str | None = None,
+        activation: ActivationSpec = None,
         pre_network_spec: NetworkSpec = None,
         scope: str = "action-adapter",
         **kwargs: Any,

@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ActivationSpec
 from rlgraph.spaces import Space
 
 
@@ -15,14 +16,14 @@ class Activation(Component):
     """An activation as a separate layer: ``inputs [B, ...] -> [B, ...]``; a time rank stays.
 
     Args:
-        activation: its name; ``softmax`` works along the last axis, ``crelu`` doubles it.
+        activation: its name, or a function ``f(ops, x)``; ``softmax`` works along the last axis, ``crelu`` doubles it.
 
     Raises:
         SpecError: unknown activation.
         SpaceError: the input is not a batch of floats with at least one axis.
     """
 
-    def __init__(self, activation: str | None = None, scope: str = "activation", **kwargs: Any):
+    def __init__(self, activation: ActivationSpec = None, scope: str = "activation", **kwargs: Any):
         self.activation = check_activation(activation, f"{scope}.activation")
         super().__init__(scope=scope, **kwargs)
 

@@ -12,7 +12,7 @@ from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.components.layers.leading_axes import over_images
 from rlgraph.components.layers.windows import check_fits, check_padding, check_pair
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.core.specs.spec_types import InitializerSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, InitializerSpec
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -25,7 +25,7 @@ class Conv2D(Component):
         strides: step of the window in rows and columns; one number for both, or a pair.
         padding: ``"valid"``: none; ``"same"``: zeros, so that the output has ``ceil(H / stride)`` rows (centred, an
             odd one at the end).
-        activation: name of an activation, None for none.
+        activation: name of an activation, or a function ``f(ops, x)``; None for none.
         weights_spec: initializer of the weights [kernel height, kernel width, C, filters].
         biases_spec: initializer of the biases [filters]; False for a layer without.
 
@@ -42,7 +42,7 @@ class Conv2D(Component):
         kernel_size: int | tuple[int, int],
         strides: int | tuple[int, int] = 1,
         padding: str = "valid",
-        activation: str | None = None,
+        activation: ActivationSpec = None,
         weights_spec: InitializerSpec = "glorot_uniform",
         biases_spec: InitializerSpec | Literal[False] = 0.0,
         scope: str = "conv2d",

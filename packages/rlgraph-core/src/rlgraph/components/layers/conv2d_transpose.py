@@ -10,7 +10,7 @@ from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.components.layers.leading_axes import over_images
 from rlgraph.core import graph_fn
-from rlgraph.core.specs.spec_types import InitializerSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, InitializerSpec
 from rlgraph.spaces import Space
 
 
@@ -37,7 +37,7 @@ class Conv2DTranspose(Conv2D):
         kernel_size: int | tuple[int, int],
         strides: int | tuple[int, int] = 1,
         padding: str = "valid",
-        activation: str | None = None,
+        activation: ActivationSpec = None,
         weights_spec: InitializerSpec = "glorot_uniform",
         biases_spec: InitializerSpec | Literal[False] = 0.0,
         scope: str = "conv2d-transpose",

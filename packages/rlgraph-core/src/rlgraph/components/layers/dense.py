@@ -10,7 +10,7 @@ from rlgraph.components.layers.activations import apply_activation, check_activa
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.components.layers.leading_axes import over_rows
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.core.specs.spec_types import InitializerSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, InitializerSpec
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -21,7 +21,7 @@ class Dense(Component):
 
     Args:
         units: size of the output.
-        activation: name of an activation, None for none.
+        activation: name of an activation, or a function ``f(ops, x)``; None for none.
         weights_spec: initializer of the weights [N, units].
         biases_spec: initializer of the biases [units]; False for a layer without.
 
@@ -33,7 +33,7 @@ class Dense(Component):
     def __init__(
         self,
         units: int,
-        activation: str | None = None,
+        activation: ActivationSpec = None,
         weights_spec: InitializerSpec = "glorot_uniform",
         biases_spec: InitializerSpec | Literal[False] = 0.0,
         scope: str = "dense",

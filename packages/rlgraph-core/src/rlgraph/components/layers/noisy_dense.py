@@ -13,6 +13,7 @@ from rlgraph.components.layers.leading_axes import over_rows
 from rlgraph.core import Component, Variable, graph_fn, rlgraph_api
 from rlgraph.core.functional.noisy_networks import factorised_noise
 from rlgraph.core.graph.trace import shared_calls
+from rlgraph.core.specs.spec_types import ActivationSpec
 from rlgraph.spaces import FloatBox, Space
 
 #: Kind of noise -> its default sigma (Fortunato et al., 2018, section 3.2).
@@ -30,7 +31,7 @@ class NoisyDense(Component):
 
     Args:
         units: size of the output.
-        activation: name of an activation, None for none.
+        activation: name of an activation, or a function ``f(ops, x)``; None for none.
         noise: ``"factorised"``: N + units draws, of which those of the weights are products; ``"independent"``: one
             draw for each weight.
         sigma: initial scale of the noise; default 0.5 for factorised noise, which is divided by sqrt(N), and 0.017 for
@@ -46,7 +47,7 @@ class NoisyDense(Component):
     def __init__(
         self,
         units: int,
-        activation: str | None = None,
+        activation: ActivationSpec = None,
         noise: str = "factorised",
         sigma: float | None = None,
         noise_per_call: bool = True,

@@ -10,7 +10,7 @@ from rlgraph.components.layers.activations import apply_activation, check_activa
 from rlgraph.components.networks.layer_chain import LayerChain, check_state_keys, run_layers
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, ComponentSpec
 from rlgraph.spaces import Space
 from rlgraph.spaces.errors import mismatch
 
@@ -21,7 +21,7 @@ class Residual(LayerChain):
     Args:
         residual_unit: a layer or network, its spec, or a list of layer specs; its output has the shape of its input.
         repeats: number of such units in sequence, each with its own variables, before the input is added.
-        activation: name of an activation after the sum, None for none.
+        activation: name of an activation, or a function ``f(ops, x)`` after the sum; None for none.
 
     Raises:
         SpecError: an invalid spec of the unit, `repeats` below 1, or an unknown activation.
@@ -32,7 +32,7 @@ class Residual(LayerChain):
         self,
         residual_unit: ComponentSpec,
         repeats: int = 2,
-        activation: str | None = None,
+        activation: ActivationSpec = None,
         scope: str = "residual",
         **kwargs: Any,
     ):
@@ -60,7 +60,7 @@ class Residual(LayerChain):
 class ResidualSum(Component):
     """``activation(inputs + residuals)`` of equal shapes."""
 
-    def __init__(self, activation: str | None, scope: str = "sum", **kwargs: Any):
+    def __init__(self, activation: ActivationSpec, scope: str = "sum", **kwargs: Any):
         self.activation = activation
         super().__init__(scope=scope, **kwargs)
 

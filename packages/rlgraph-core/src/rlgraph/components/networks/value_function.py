@@ -8,7 +8,7 @@ from rlgraph.components.common.state_values import StateValues
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import rlgraph_api
-from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, InitializerSpec, NetworkSpec
 
 
 class ValueFunction(StateValues):
@@ -28,7 +28,7 @@ class ValueFunction(StateValues):
         network_spec: NetworkSpec,
         weights_spec: InitializerSpec = "glorot_uniform",
         biases_spec: InitializerSpec | Literal[False] = 0.0,
-        activation: str | None = None,
+        activation: ActivationSpec = None,
         scope: str = "value-function",
         **kwargs: Any,
     ):

@@ -11,7 +11,7 @@ from rlgraph.components.policies.q_policy import QPolicy
 from rlgraph.components.policies.return_distributions import ReturnDistribution
 from rlgraph.core import Component, graph_fn
 from rlgraph.core.functional.dueling import dueling_q_values
-from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, NetworkSpec, SpaceSpec
 
 
 class DuelingPolicy(QPolicy):
@@ -37,7 +37,7 @@ class DuelingPolicy(QPolicy):
         network_spec: NetworkSpec,
         action_space: SpaceSpec,
         units_state_value_stream: int = 0,
-        activation: str | None = "relu",
+        activation: ActivationSpec = "relu",
         returns: ReturnDistribution | None = None,
         noisy: bool = False,
         scope: str = "policy",

@@ -8,7 +8,7 @@ from rlgraph.components.common.state_values import StateValues
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.policies.policy import Policy
 from rlgraph.core import rlgraph_api
-from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec, SpaceSpec
+from rlgraph.core.specs.spec_types import ActivationSpec, InitializerSpec, NetworkSpec, SpaceSpec
 
 
 class SharedValueFunctionPolicy(Policy, StateValues):
@@ -33,7 +33,7 @@ class SharedValueFunctionPolicy(Policy, StateValues):
         *,
         value_weights_spec: InitializerSpec = "glorot_uniform",
         value_biases_spec: InitializerSpec | Literal[False] = 0.0,
-        value_activation: str | None = None,
+        value_activation: ActivationSpec = None,
         scope: str = "policy",
         **kwargs: Any,
     ):

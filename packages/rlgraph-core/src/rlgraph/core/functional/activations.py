@@ -40,7 +40,7 @@ ACTIVATIONS: dict[str, str | Callable[[Any, Any], Any]] = {
 }
 
 
-def activation(ops: Any, name: str) -> Callable[[Any], Any]:
-    """The activation called `name`, as a function of one tensor."""
-    found = ACTIVATIONS[name]
+def activation(ops: Any, spec: str | Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    """An activation, by its name or as ``f(ops, x)``, as a function of one tensor."""
+    found = ACTIVATIONS[spec] if isinstance(spec, str) else spec
     return getattr(ops, found) if isinstance(found, str) else partial(found, ops)

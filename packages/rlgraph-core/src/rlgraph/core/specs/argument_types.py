@@ -30,6 +30,8 @@ def fits(annotation: Any, value: Any) -> bool:
     if plain is not None:
         return plain(value)
     kind = origin or annotation
+    if kind is Callable:
+        return callable(value)
     if _is_mapping(kind):
         return isinstance(value, Mapping) and all(fits(arguments[1], v) for v in value.values() if arguments)
     if _is_list(kind):
@@ -50,9 +52,9 @@ def expectation(annotation: Any) -> str:
     if origin is Literal:
         shown = [str(choice).lower() if isinstance(choice, bool) else repr(choice) for choice in arguments]
         return ("one of " if len(arguments) > 1 else "") + ", ".join(shown)
-    if annotation in _WORDS:
-        return _WORDS[annotation]
     kind = origin or annotation
+    if kind in _WORDS:
+        return _WORDS[kind]
     if _is_mapping(kind):
         return "a mapping" + (f" of {_plural(arguments[1])}" if arguments[1:] not in ((), (Any,)) else "")
     if _is_list(kind):
@@ -105,4 +107,5 @@ _WORDS: dict[Any, str] = {
     str: "a text",
     None: "null",
     type(None): "null",
+    Callable: "a function",
 }

@@ -6,6 +6,7 @@ describe.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -54,6 +55,8 @@ ScheduleSpec: TypeAlias = Annotated[Any, SpecType("a number or a schedule", "sch
 InitializerSpec: TypeAlias = Annotated[Any, SpecType("an initializer")]
 NetworkSpec: TypeAlias = Annotated[Any, SpecType("a network, its spec or a list of layers", "network")]
 ComponentSpec: TypeAlias = Annotated[Any, SpecType("a component or its spec")]
+#: A name, or ``f(ops, x)``; documents have names only.
+ActivationSpec: TypeAlias = str | Callable[[Any, Any], Any] | None
 NumbersSpec: TypeAlias = Annotated[Any, SpecType("a number or a list of numbers")]
 
 
