@@ -15,6 +15,7 @@ import rlgraph.spaces
 from rlgraph.agents import Agent
 from rlgraph.core import Component, GraphExecutor, rlgraph_api
 from rlgraph.environments import GridWorld, OpenAIGymEnv
+from rlgraph.environments.option_hints import atari_id
 from rlgraph.spaces import Dict, FloatBox
 
 ROOT = Path(__file__).parents[2]
@@ -82,6 +83,13 @@ def used():
         "np": np,
         "rlgraph": rlgraph,
     }
+
+
+@pytest.fixture(autouse=True)
+def without_ids_of_ale(monkeypatch):
+    """Ids of Atari's games are as if ale_py was not imported, which registers them."""
+    for name in filter(atari_id, list(gymnasium.registry)):
+        monkeypatch.delitem(gymnasium.registry, name)
 
 
 @pytest.mark.parametrize("name", NAMES)

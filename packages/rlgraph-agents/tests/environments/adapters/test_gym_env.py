@@ -17,6 +17,7 @@ from rlgraph.environments import (
     make_vector_env,
 )
 from rlgraph.environments.adapters import native_vector_env
+from rlgraph.environments.option_hints import atari_id
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 
 ID = "CartPole-v1"
@@ -597,7 +598,9 @@ def test_an_option_that_the_environment_does_not_take(options, message):
         ("MsPacman-ramDeterministic-v0", "MsPacman"),
     ],
 )
-def test_an_id_of_atari_before_ale(given, game):
+def test_an_id_of_atari_before_ale(given, game, monkeypatch):
+    for name in filter(atari_id, list(gymnasium.registry)):  # ale_py registers them, if it was imported
+        monkeypatch.delitem(gymnasium.registry, name)
     with pytest.raises(
         SpecError, match=f"no environment '{given}' is registered .*It is 'ALE/{game}-v5' now"
     ):
