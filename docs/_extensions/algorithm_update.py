@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 #: The environment whose states and actions a plan is of.
 ENV = "CartPole-v1"
 #: What a class says about runs, which other parts of its page show.
-_ABOUT_RUNS = {"metrics", "live_metrics", "search_space"}
+_ABOUT_RUNS = {"metrics", "live_metrics", "search_space", "test_options", "test_alternatives"}
 
 
 def update_outline(name: str, env: str) -> str:

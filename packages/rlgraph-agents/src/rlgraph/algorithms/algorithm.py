@@ -56,6 +56,10 @@ class Algorithm(Component):
         live_metrics: the metrics that the live view of a run shows, the most important ones first.
         search_space: where `rlgraph.runs.tuning.tune` searches: path of an option -> a list of choices, or a range, a
             mapping with ``low``, ``high``, and ``log`` or ``step``.
+        test_options: options with which the conformance suite tests its agents (``python -m rlgraph.testing --agent``),
+            where its defaults, or the small networks and frequent updates of the suite, do not learn small tasks.
+        test_alternatives: option -> further values, one of which must change what training ends with; for options whose
+            values neither `search_space` nor their type tells. An empty list: none has an effect in small tasks.
     """
 
     policy: Any
@@ -72,6 +76,8 @@ class Algorithm(Component):
     metrics: Mapping[str, Metric] = {}
     live_metrics: Sequence[str] = ("loss", "epsilon", "noise_scale")
     search_space: ClassVar[Mapping[str, Any]] = {}
+    test_options: ClassVar[Mapping[str, Any]] = {}
+    test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)

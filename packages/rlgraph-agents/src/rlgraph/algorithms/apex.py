@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.dqn import DQN
@@ -28,6 +28,11 @@ class Apex(DQN):
     )
     executor = "apex"
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {"sync_target": ("sync_interval", "updates")}
+    test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {
+        **DQN.test_alternatives,
+        "epsilon_base": [],  # of actors elsewhere
+        "epsilon_alpha": [],
+    }
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ https://proceedings.neurips.cc/paper/1988/hash/812b4ba287f5ee0bc9d43bbf5bbe87fb-
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.algorithm import Algorithm
@@ -36,6 +36,7 @@ class BehaviourCloning(Algorithm):
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
         "update_spec.batch_size": [32, 64, 128, 256],
     }
+    test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {"memory_spec": []}  # holds the whole data set
 
     def __init__(
         self,

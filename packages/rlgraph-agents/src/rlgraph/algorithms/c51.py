@@ -25,6 +25,7 @@ class C51(QLearning):
 
     name = "c51"
     search_space: ClassVar[Mapping[str, Any]] = {**QLearning.search_space, "num_atoms": [21, 51, 101]}
+    test_options: ClassVar[Mapping[str, Any]] = {"low": 0.0, "high": 2.0}  # returns of small tasks
 
     def __init__(
         self,

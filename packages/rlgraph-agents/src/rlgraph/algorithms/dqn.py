@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.algorithms.q_learning import QLearning
 from rlgraph.components import DQNLoss
@@ -19,6 +20,8 @@ class DQN(QLearning):
         shared_container_action_target, td_aggregation: how parts of a container action learn; see `DQNLoss`.
         value_rescaling: the network's values are rescaled, for large returns (Pohlen et al., 2018).
     """
+
+    test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {"td_aggregation": ["mean_error"]}
 
     def __init__(
         self,

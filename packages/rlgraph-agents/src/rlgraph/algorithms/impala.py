@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -43,6 +43,10 @@ class IMPALA(Algorithm):
         "discount": [0.9, 0.95, 0.98, 0.99, 0.995],
         "rollout_length": [8, 16, 32, 64],
         "weight_entropy": {"low": 1e-6, "high": 0.1, "log": True},
+    }
+    test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "reward_clipping": ["clamp_one"],
+        "architecture": [],  # for images
     }
     executor = "impala"
     metrics: Mapping[str, Metric] = usual(

@@ -44,6 +44,11 @@ class IQL(OffPolicyActorCritic):
         "expectile": [0.5, 0.7, 0.9],
         "inverse_temperature": [1.0, 3.0, 10.0],
     }
+    test_options: ClassVar[Mapping[str, Any]] = {
+        "network_spec": [{"type": "dense", "units": 32, "activation": "relu"}],
+        "inverse_temperature": 10.0,
+        "tau": 0.1,
+    }
 
     def __init__(
         self,

@@ -45,6 +45,15 @@ class TD3(OffPolicyActorCritic):
         "tau": [0.005, 0.01, 0.02, 0.05],
         "target_noise": [0.1, 0.2, 0.4],
     }
+    test_options: ClassVar[Mapping[str, Any]] = {
+        # A tiny network has saturated before the critics know anything.
+        "network_spec": [{"type": "dense", "units": 32, "activation": "relu"}] * 2,
+        "exploration_spec": {"noise_spec": {"stddev": 0.5, "relative": True}},
+        "normalize_states": True,
+        "optimizer_spec": {"learning_rate": 0.003},
+        "update_spec": {"steps_before_update": 16, "update_interval": 4, "batch_size": 64},
+        "tau": 0.05,
+    }
 
     def __init__(
         self,

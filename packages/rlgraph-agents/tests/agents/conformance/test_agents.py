@@ -1,7 +1,5 @@
 """The agents of this package pass the suite: on one backend all rows, on the others those that a backend could fail."""
 
-from typing import Any, ClassVar
-
 import pytest
 
 from rlgraph.agents.conformance import (
@@ -20,21 +18,16 @@ ONE_BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
 OTHERS = [name for name in (*BACKENDS, "numpy") if name != ONE_BACKEND]
 
 
-RELU = {"type": "dense", "units": 32, "activation": "relu"}
-
-
 def options_of(backend):
     """One thread; TensorFlow's cannot change in a process that has used it."""
     return {"execution_spec": {"threads": 1}} if backend == "torch" else {}
 
 
 class OnOneBackend(AgentConformance):
-    backend = ONE_BACKEND
-    #: Options of the agent on all backends.
-    own: ClassVar[dict[str, Any]] = {}
+    """With the options that the algorithms declare, `Algorithm.test_options`."""
 
-    def __init_subclass__(cls):
-        cls.options = {**options_of(ONE_BACKEND), **cls.own}
+    backend = ONE_BACKEND
+    options = options_of(ONE_BACKEND)
 
 
 class TestA2C(OnOneBackend):
@@ -51,8 +44,6 @@ class TestBC(OnOneBackend):
 
 class TestC51(OnOneBackend):
     agent = "c51"
-    # The returns of the task, with the discount of the suite.
-    own: ClassVar[dict[str, Any]] = {"low": 0.0, "high": 2.0}
 
 
 class TestDQFD(OnOneBackend):
@@ -69,7 +60,6 @@ class TestIMPALA(OnOneBackend):
 
 class TestIQL(OnOneBackend):
     agent = "iql"
-    own: ClassVar[dict[str, Any]] = {"network_spec": [RELU], "inverse_temperature": 10.0, "tau": 0.1}
 
 
 class TestPPO(OnOneBackend):
@@ -78,13 +68,10 @@ class TestPPO(OnOneBackend):
 
 class TestQRDQN(OnOneBackend):
     agent = "qr_dqn"
-    # Sums over fewer quantiles have smaller gradients.
-    own: ClassVar[dict[str, Any]] = {"num_quantiles": 10}
 
 
 class TestRainbow(OnOneBackend):
     agent = "rainbow"
-    own: ClassVar[dict[str, Any]] = {"low": 0.0, "high": 2.0}
 
 
 class TestSAC(OnOneBackend):
@@ -93,25 +80,16 @@ class TestSAC(OnOneBackend):
 
 class TestTD3(OnOneBackend):
     agent = "td3"
-    # The tiny network of the others has saturated before the critics know anything.
-    own: ClassVar[dict[str, Any]] = {
-        "network_spec": [RELU] * 2,
-        "exploration_spec": {"noise_spec": {"stddev": 0.5, "relative": True}},
-        "normalize_states": True,
-        "optimizer_spec": {"learning_rate": 0.003},
-        "update_spec": {"steps_before_update": 16, "update_interval": 4, "batch_size": 64},
-        "tau": 0.05,
-    }
 
 
-AGENTS = {kind.agent: kind.own for kind in OnOneBackend.__subclasses__()}
+AGENTS = [kind.agent for kind in OnOneBackend.__subclasses__()]
 
 
 def test_all_agents_are_here():
     """Those of this package; a plug-in has its own tests."""
     found = registry("rlgraph.agents")
     own = {name for name in found.names() if found.load(name).__module__.startswith("rlgraph.algorithms.")}
-    assert own - {"random"} == AGENTS.keys()
+    assert own - {"random"} == set(AGENTS)
 
 
 def test_an_agent_that_does_not_learn():
@@ -123,8 +101,8 @@ def test_an_agent_that_does_not_learn():
 @pytest.fixture(scope="module")
 def subjects():
     return {
-        (name, on): AgentUnderTest(name, on, {**options_of(on), **own})
-        for name, own in AGENTS.items()
+        (name, on): AgentUnderTest(name, on, options_of(on))
+        for name in AGENTS
         for on in (ONE_BACKEND, *OTHERS)
     }
 

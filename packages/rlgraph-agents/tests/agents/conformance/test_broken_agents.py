@@ -9,6 +9,8 @@ from rlgraph.agents import A2CAgent
 from rlgraph.agents.conformance import AgentUnderTest, load_rows, run_row
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
 from rlgraph.algorithms.a2c import A2C
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.algorithms.sac import SAC
 from rlgraph.components import Target
 from rlgraph.core import NumericalError, graph_fn, registry, rlgraph_api
 from rlgraph.core.specs.parameters import parameters_of
@@ -138,6 +140,7 @@ class ForgetsInternalStates(A2CAgent):
         super().observe(*args, internals=map_arrays(np.zeros_like, internals), **kwargs)
 
 
+@broken("exploration/drawn_actions_vary")
 @broken("acting/draws_follow_the_probabilities")
 class Greedy(A2C):
     @rlgraph_api
@@ -372,6 +375,63 @@ class IgnoresOptions(A2CAgent):
     def from_spec(cls, spec, **kwargs):
         known = {"type", *parameters_of(cls).named}
         return super().from_spec({name: value for name, value in spec.items() if name in known}, **kwargs)
+
+
+@broken("options/each_has_an_effect")
+class IgnoresItsDiscount(A2C):
+    def __init__(self, state_space, action_space, *, discount: float = 0.99, **options):
+        super().__init__(state_space, action_space, **options)
+
+
+@broken("exploration/noise_and_entropy")
+class FearsEntropy(A2C):
+    def __init__(self, state_space, action_space, *, weight_entropy: float = 0.01, **options):
+        super().__init__(state_space, action_space, weight_entropy=weight_entropy, **options)
+        self.weight_entropy = weight_entropy
+
+    def minimize(self, losses, records, progress):
+        loss = self.with_cost(losses["loss"], losses["entropy"])
+        return super().minimize({**losses, "loss": loss}, records, progress)
+
+    @graph_fn
+    def with_cost(self, ops, loss, entropy):
+        return loss + 2.0 * self.weight_entropy * entropy
+
+
+@broken("updates/importance_weights")
+class IgnoresImportanceWeights(DQN):
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        return DQN.update.function(self, records, None, progress)
+
+
+@broken("targets/lag")
+class IgnoresTau(DQN):
+    def __init__(self, state_space, action_space, *, sync_tau: float = 1.0, **options):
+        super().__init__(state_space, action_space, **options)
+
+
+@broken("targets/reached_states_teach_nothing")
+class TakesNextStatesForStates(A2C):
+    update = update_of(lambda self, records: {**records, "observations": records["next_observations"]})
+
+
+@broken("targets/the_smallest_of_several")
+class TrustsOneCritic(SAC):
+    def _values(self, critics, observations, actions):
+        values = super()._values(critics, observations, actions)
+        return values[:1] * 2 if critics is self.targets else values
+
+
+@broken("values/discounted_rewards")
+class LearnsNoValues(A2C):
+    def __init__(self, state_space, action_space, *, weight_vf: float = 0.5, **options):
+        super().__init__(state_space, action_space, weight_vf=0.0, **options)
+
+
+@broken("values/states_after_ends")
+class TakesTruncationsForTerminations(A2C):
+    update = update_of(lambda self, records: {**records, "terminals": records["ends"]})
 
 
 @broken("documentation/options")

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 from rlgraph.agents.agent import Agent
+from rlgraph.components import Target
 from rlgraph.core import executor_class, graph_fn, rlgraph_api
 from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.spaces import Dict
@@ -81,17 +82,49 @@ def log_probability_errors(kind: type[Agent]) -> type[Agent]:
 
 def actors_log_probabilities(agent: Agent) -> Callable[..., Any]:
     """``f(states, actions, internal_states=None)``: log-probabilities ``[B]`` as an actor alone on NumPy has them."""
+
+    def log_probabilities(algorithm: Any, observations: Any, actions: Any) -> Any:
+        return algorithm.policy.get_log_likelihood(observations, actions)["log_likelihood"]
+
+    return _on_numpy(agent, log_probabilities)
+
+
+def values_of_parts(agent: Agent) -> dict[str, Callable[..., Any]]:
+    """By scope, what values the actions of states: ``f(states, actions)``: ``[B]``; of categories ``[B, A]``.
+
+    Found are parts with an API method ``get_state_values``, ``state_action_value`` or ``get_q_values``; no targets.
+    """
+    ways: dict[str, Callable[..., Any]] = {
+        "get_state_values": lambda part, states, actions: part.get_state_values(states)["state_values"],
+        "state_action_value": lambda part, states, actions: part.state_action_value(states, actions),
+        "get_q_values": lambda part, states, actions: part.get_q_values(states)["q_values"],
+    }
+    found: dict[str, Callable[..., Any]] = {}
+    for index, part in enumerate(agent.learner.graph.algorithm.sub_components.values()):
+        way = next((name for name in ways if name in part.api_methods()), None)
+        if way is None or isinstance(part, Target):
+            continue
+
+        def values(algorithm: Any, states: Any, actions: Any, i: int = index, name: str = way) -> Any:
+            return ways[name]([*algorithm.sub_components.values()][i], states, actions)
+
+        found[part.scope] = _on_numpy(agent, values)
+    return found
+
+
+def _on_numpy(agent: Agent, compute: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """``compute(algorithm, observations, actions)`` with the agent's weights, built alone on NumPy."""
     spec = agent.learner.spec
     graph = spec.make_graph()
     recurrent = graph.algorithm.internal_states_space
 
-    def log_probabilities(self: AgentGraph, states: Any, actions: Any, internal_states: Any = None) -> Any:
+    def computed(self: AgentGraph, states: Any, actions: Any, internal_states: Any = None) -> Any:
         observations = self.observed(states)
         if recurrent is not None:
             observations["internal_states"] = internal_states
-        return self.algorithm.policy.get_log_likelihood(observations, actions)["log_likelihood"]
+        return compute(self.algorithm, observations, actions)
 
-    graph.add_member(rlgraph_api(name="log_probabilities")(log_probabilities))
+    graph.add_member(rlgraph_api(name="computed")(computed))
     spaces: dict[str, Any] = {
         "states": agent.learner.state_space.with_batch_rank(),
         "actions": agent.action_space.with_batch_rank(),
@@ -104,8 +137,8 @@ def actors_log_probabilities(agent: Agent) -> Callable[..., Any]:
         action_space=agent.action_space,
         backend="numpy",
         execution_spec={"seed": spec.seed, "dtype": spec.dtype},
-        api_methods=("log_probabilities",),
+        api_methods=("computed",),
     )
     weights = agent.get_weights()
     executor.set_weights({name: weights[name] for name in executor.get_weights()})
-    return executor.program("log_probabilities")
+    return executor.program("computed")

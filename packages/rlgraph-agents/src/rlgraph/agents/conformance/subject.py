@@ -48,7 +48,8 @@ class AgentUnderTest:
     Attributes:
         agent: its registered name, or its class, or that of its algorithm.
         backend: name of a backend.
-        options: of the agent, in place of `SMALL`; rows that are about an option set it all the same.
+        options: of the agent, in place of `SMALL` and of the algorithm's ``test_options``; rows that are about an
+            option set it all the same.
     """
 
     agent: str | type[Agent | Algorithm]
@@ -71,6 +72,16 @@ class AgentUnderTest:
     def option_names(self) -> frozenset[str]:
         """The names of its options."""
         return frozenset(parameters_of(self.kind).named)
+
+    @cached_property
+    def declared_options(self) -> Mapping[str, Any]:
+        """The options that the algorithm declares for tests, and those of this object."""
+        return {**self.kind.algorithm_class.test_options, **self.options}
+
+    @cached_property
+    def usual_options(self) -> Mapping[str, Any]:
+        """The options of its agents, unless a row gives others; some may not be options of the agent."""
+        return {**SMALL, **self.declared_options}
 
     def make(
         self,
@@ -97,7 +108,7 @@ class AgentUnderTest:
         Raises:
             SpecError: it refuses the Spaces or options.
         """
-        wanted = {**SMALL, **self.options, **options}
+        wanted = {**self.usual_options, **options}
         taken = {
             name: value for name, value in wanted.items() if name in self.option_names | self.options.keys()
         }

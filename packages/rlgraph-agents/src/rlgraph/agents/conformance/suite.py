@@ -15,7 +15,21 @@ from rlgraph.agents.conformance.table import ROWS, Row
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.testing.conformance import Outcome
 
-MODULES = ("learning", "acting", "experience", "resuming", "spaces", "masks", "inputs", "faults")
+MODULES = (
+    "learning",
+    "acting",
+    "exploration",
+    "experience",
+    "updates",
+    "values",
+    "targets",
+    "options",
+    "resuming",
+    "spaces",
+    "masks",
+    "inputs",
+    "faults",
+)
 
 
 def load_rows() -> list[Row]:

@@ -27,12 +27,14 @@ class CueTask(Environment):
     Args:
         action_space: of one action.
         state_space: another Space of states.
+        reward: of the right answer.
     """
 
     STATES = FloatBox(shape=(4,))
 
-    def __init__(self, action_space: Any, state_space: Any = None) -> None:
+    def __init__(self, action_space: Any, state_space: Any = None, reward: float = 1.0) -> None:
         super().__init__(Space.from_spec(state_space or self.STATES), Space.from_spec(action_space))
+        self._reward = reward
         self._shows_cues = self.state_space == self.STATES
         self._rng = np.random.default_rng()
         self._cue = self._time = self._length = self._episode = 0
@@ -55,7 +57,7 @@ class CueTask(Environment):
         ]
         self._time += 1
         ended, odd = self._time == self._length, self._length % 2 == 1
-        return self._next_state(), float(np.mean(scores)), ended and not odd, ended and odd, {}
+        return self._next_state(), self._reward * float(np.mean(scores)), ended and not odd, ended and odd, {}
 
     def _score(self, box: Any, given: np.ndarray) -> float:
         if isinstance(box, IntBox | BoolBox):

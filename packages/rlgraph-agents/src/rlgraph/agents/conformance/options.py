@@ -1,0 +1,208 @@
+"""Rows: what options change."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from rlgraph.agents.conformance.subject import (
+    CATEGORY,
+    FLOATS,
+    AgentUnderTest,
+    NotApplicable,
+    differing,
+)
+from rlgraph.agents.conformance.table import row
+from rlgraph.agents.conformance.tasks import CueTask, right_answers
+from rlgraph.core import SpecError
+from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.core.specs.spec_types import ScheduleSpec
+from rlgraph.learning.agent_options import option_groups
+from rlgraph.spaces import Dict, FloatBox, Space
+
+#: Steps of training.
+STEPS = 40
+#: What all trainings have in common: one reward in a transition, and a policy that moves away from targets.
+COMMON: dict[str, Any] = {"n_step": 1, "optimizer_spec": {"learning_rate": 0.03}}
+#: Intervals of what is scheduled, by what they count: once in two updates.
+INTERVALS = {"steps": 16, "updates": 2}
+#: Second values of options that many algorithms have, and of those of the kinds of experience.
+ALTERNATIVES: dict[str, Sequence[Any]] = {
+    "network_spec": [[{"type": "dense", "units": 5, "activation": "tanh"}]],
+    "value_network_spec": [[{"type": "dense", "units": 5, "activation": "tanh"}]],
+    "optimizer_spec": [{"learning_rate": 0.02}],
+    "exploration_spec": [{"noise_spec": {"stddev": 0.7}}, {"epsilon_spec": 0.5}],
+    "distributions_spec": [{"bounded_distribution_type": "squashed_normal"}],
+    "intrinsic_reward": ["rnd"],
+    "policy_spec": [{"noisy": True}, {"noisy": False}],
+    "n_step": [3],
+    "memory_spec": [{"capacity": 30}],
+    "update_spec": [{"batch_size": 5, "steps_before_update": 16, "update_interval": 8}],
+    "hindsight_spec": [],  # needs an environment with goals
+    "max_age": [],  # needs actors elsewhere
+}
+OTHER_BOUNDS = FloatBox(-2.0, 1.0, shape=(1,))
+CONTAINERS = (Dict({"one": CATEGORY, "other": CATEGORY}), Dict({"one": FLOATS, "other": FLOATS}))
+
+
+class Situation(NamedTuple):
+    """Where training may show what an option does."""
+
+    name: str
+    actions: Space
+    options: dict[str, Any]
+    rewards: float = 1.0
+
+
+@row("options")
+def each_has_an_effect(subject: AgentUnderTest) -> None:
+    """Training with another value of an option ends with other weights: for each option of algorithm and experience."""
+    subject.need_learning()
+    trainings = _Trainings(subject)
+    groups = list(option_groups(subject.kind).values())
+    without = []
+    for name in (*groups[0], *groups[1]):
+        values = alternatives(subject, name)
+        if values and not trainings.differ(name, values):
+            without.append(f"{name} ({', '.join(map(repr, values))})")
+    assert not without, (
+        f"training ends with the same weights, whatever the value of {'; of '.join(without)}; the values tried are in "
+        "brackets. Usual causes: the option is not passed on to the part that should read it; a constant is in its "
+        f"place. If the option cannot have an effect in a small task, say so: {_algorithm(subject)}.test_alternatives "
+        "= {'option': []}, or name values that have one"
+    )
+
+
+class _Trainings:
+    """Trainings of one agent, which differ in options."""
+
+    def __init__(self, subject: AgentUnderTest):
+        self._subject = subject
+        self._coming, self._situations = _situations(subject), list[tuple[Situation, Any]]()
+        schedule = subject.kind.algorithm_class.schedule.values()
+        self._common = COMMON | {option: INTERVALS[counted] for option, counted in schedule}
+
+    def differ(self, name: str, values: Sequence[Any]) -> bool:
+        """Whether one of the values of an option makes a difference in one of the situations."""
+        refusals: list[SpecError] = []
+        tried = 0
+        for situation, usual in self._all():
+            if name == "discount" and situation.options.get("n_step"):
+                continue  # the experience sums rewards with it, whatever the algorithm does
+            for value in values:
+                try:
+                    found = self._trained(situation, {name: value})
+                except SpecError as refusal:
+                    refusals.append(refusal)
+                    continue
+                tried += 1
+                if found is not None and differing(usual, found):
+                    return True
+        assert tried, (
+            f"every value tried of the option {name} is refused, {', '.join(map(repr, values))}: {refusals[0]}; name "
+            f"others in {_algorithm(self._subject)}.test_alternatives"
+        )
+        return False
+
+    def _all(self) -> Iterator[tuple[Situation, Any]]:
+        """All situations, with the weights after training with the usual options."""
+        yield from self._situations
+        for situation in self._coming:
+            self._situations.append((situation, self._trained(situation, {})))
+            yield self._situations[-1]
+
+    def _trained(self, situation: Situation, options: Mapping[str, Any]) -> Any:
+        """The weights after training; None if there was no update."""
+        subject, actions = self._subject, situation.actions
+        agent = subject.make(actions, **{**self._common, **situation.options, **options})
+        task = partial(CueTask, actions, None, situation.rewards)
+        if agent.learner.graph.keeps_demonstrations:
+            with TemporaryDirectory() as folder:
+                agent.import_observations(right_answers(task(), Path(folder) / "right.npz", 4))
+        subject.train(agent, STEPS, task)
+        return agent.get_weights() if agent.updates else None
+
+
+def _situations(subject: AgentUnderTest) -> Iterator[Situation]:
+    actions = subject.action_space
+    yield Situation("small rewards", actions, {})
+    yield Situation("large rewards", actions, {}, 30.0)
+    if "n_step" in subject.option_names:
+        yield Situation("several rewards", actions, {"n_step": 3})
+    for name, candidates in {"floats": [OTHER_BOUNDS], "containers": CONTAINERS}.items():
+        try:
+            yield Situation(name, subject.first_taken(candidates), {})
+        except NotApplicable:
+            continue
+    try:
+        yield Situation("memory", actions, subject.recurrent_options)
+    except NotApplicable:
+        return
+
+
+def alternatives(subject: AgentUnderTest, name: str) -> Sequence[Any]:
+    """Second values of an option: those that the algorithm declares, else of its search space, else by type.
+
+    Raises:
+        AssertionError: none is known.
+    """
+    algorithm = subject.kind.algorithm_class
+    if name in algorithm.test_alternatives:
+        return list(algorithm.test_alternatives[name])
+    parameter, usual = parameters_of(subject.kind).named[name], subject.usual_options.get(name)
+    if usual is None:
+        usual = parameter.default
+    found = [value for value in _of_type(parameter.annotation, usual) if value != usual]
+    found = [*_of_search_space(algorithm.search_space, name, usual), *ALTERNATIVES.get(name, found)]
+    found = found if len(found) < 3 else [found[0], found[-1]]
+    assert found or name in ALTERNATIVES, (
+        f"no second value is known of the option {name}: name some in {algorithm.__name__}.test_alternatives, as "
+        f"{{{name!r}: [value, ...]}}; an empty list if none has an effect in small tasks"
+    )
+    return found
+
+
+def _of_search_space(space: Mapping[str, Any], name: str, usual: Any) -> list[Any]:
+    found = []
+    for path, choices in space.items():
+        option, _, rest = path.partition(".")
+        if option != name:
+            continue
+        values = [choices["low"], choices["high"]] if isinstance(choices, Mapping) else list(choices)
+        if rest:
+            given = dict(usual) if isinstance(usual, Mapping) else {}
+            found += [
+                {**given, rest: value} for value in values if value != given.get(rest) and "." not in rest
+            ]
+        else:
+            values = [value for value in values if value != usual]
+            is_number = isinstance(usual, int | float)
+            found += sorted(values, key=lambda value: abs(value - usual)) if is_number else values
+    return found
+
+
+def _of_type(annotation: Any, usual: Any) -> list[Any]:
+    """Values by the annotation of an option, some of which are small and some large."""
+    if get_origin(annotation) is Annotated and annotation != ScheduleSpec:
+        return _of_type(annotation.__origin__, usual)
+    if annotation is bool:
+        return [not usual]
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    if get_origin(annotation) in (Union, types.UnionType):
+        return [value for part in get_args(annotation) for value in _of_type(part, usual)]
+    if annotation is int:
+        return [usual + 1, max(usual // 2, 1)] if isinstance(usual, int) else [2, 1]
+    if annotation is float or annotation == ScheduleSpec:
+        if isinstance(usual, int | float) and usual:
+            return [0.5 * usual, 0.01 * usual]
+        return [0.1, 1e-8]
+    return []
+
+
+def _algorithm(subject: AgentUnderTest) -> str:
+    return subject.kind.algorithm_class.__name__

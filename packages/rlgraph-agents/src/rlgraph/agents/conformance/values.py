@@ -1,0 +1,109 @@
+"""Rows: what updates make of the states that follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.conformance.batches import as_batch, sample_steps, updated
+from rlgraph.agents.conformance.probes import values_of_parts
+from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable, differing
+from rlgraph.agents.conformance.table import row
+
+#: Steps, as (time, environment), that end an episode.
+TERMINATED, TRUNCATED = ((2, 0), (5, 1)), ((4, 0), (3, 1))
+
+
+@row("values")
+def states_after_ends(subject: AgentUnderTest) -> None:
+    """The state after a termination changes nothing in an update; with a discount, that after a truncation does."""
+    subject.need_learning()
+    columns = sample_steps(subject.make())
+    for name, ends in {"terminals": TERMINATED, "truncations": TRUNCATED}.items():
+        for step in ends:
+            columns[name][step] = True
+    rng = np.random.default_rng(1)
+
+    def with_other_states_after(ends: tuple[tuple[int, int], ...]) -> dict[str, np.ndarray]:
+        reached = columns["next_states"].copy()
+        for step in ends:
+            reached[step] = rng.normal(size=4)
+        return updated(subject, {**columns, "next_states": reached})
+
+    weights = updated(subject, columns)
+    # Distributions of returns that a termination makes certain sum to 1 but for rounding.
+    changed = differing(weights, with_other_states_after(TERMINATED), 1e-7)
+    assert not changed, (
+        f"two updates on batches that differ only in the states after terminations end with other weights, such as "
+        f"{changed[:1]}; expected the same: no value follows a termination. Usual causes: the value of the next state "
+        "is not multiplied by 1 - terminals; ends are taken for terminals"
+    )
+    if "discount" not in subject.option_names:
+        return  # it values no states that follow
+    assert differing(weights, with_other_states_after(TRUNCATED)), (
+        "two updates on batches that differ only in the states after truncations end with the same weights; expected "
+        "others: a truncated episode would have gone on, so the value of the state that it reached counts. Usual "
+        "causes: truncations are taken for terminations; the discount is missing; values of next states are not used"
+    )
+
+
+#: Rewards of the steps of a chain; each is the same for all actions, and the last one ends the episode.
+REWARDS, DISCOUNT = (0.4, 0.2, 1.0), 0.5
+#: Options with which values are learned soon, and are those of rewards only.
+SOON: dict[str, Any] = {
+    "discount": DISCOUNT,
+    "n_step": 1,
+    "optimizer_spec": {"learning_rate": 0.02},
+    "normalize_states": False,
+    "tau": 1.0,
+    "sync_tau": 1.0,
+    "policy_delay": 1,
+    "initial_alpha": 1e-6,
+    "weight_entropy": 0.0,
+}
+#: Columns of a batch, updates at most, and how near values have to come.
+COLUMNS, UPDATES, NEAR = 8, 400, 0.05
+
+
+@row("values")
+def discounted_rewards(subject: AgentUnderTest) -> None:
+    """In a chain of three steps with known rewards, values come within 0.05 of the discounted sums."""
+    if "discount" not in subject.option_names:
+        raise NotApplicable("the agent has no option discount")
+    subject.need_learning()
+    agent, steps = subject.make(**SOON), len(REWARDS)
+    columns = sample_steps(agent, length=steps, width=COLUMNS)
+    where = np.eye(4)
+    columns["states"][:] = where[:steps, None]
+    columns["next_states"][:] = where[1 : steps + 1, None]
+    columns["rewards"][:] = np.array(REWARDS)[:, None]
+    columns["terminals"][-1] = True
+    space, rng = agent.action_space.with_batch_rank(), np.random.default_rng(0)
+    if "remembered" not in columns:
+        columns["actions"][:] = [space.sample(COLUMNS, rng=rng) for _ in REWARDS]
+    batch = as_batch(agent, columns)
+    expected = np.zeros(steps)
+    for i in reversed(range(steps)):
+        expected[i] = REWARDS[i] + (DISCOUNT * expected[i + 1] if i + 1 < steps else 0.0)
+    if not values_of_parts(agent):
+        raise NotApplicable("no part has the API method get_state_values, state_action_value or get_q_values")
+    found: dict[str, Any] = {}
+    for _ in range(UPDATES // 50):
+        for _ in range(50):
+            agent.update(batch)
+            for method in agent.learner.graph.algorithm.schedule:
+                agent.call_api_method(method)
+        found = {
+            name: np.reshape(values(where[:steps], columns["actions"][:, 0]), (steps, -1)).mean(axis=1)
+            for name, values in values_of_parts(agent).items()
+        }
+        if all(np.abs(values - expected).max() <= NEAR for values in found.values()):
+            return
+    name, values = max(found.items(), key=lambda item: np.abs(item[1] - expected).max())
+    raise AssertionError(
+        f"after {UPDATES} updates the values of {name} in a chain of {steps} steps with rewards {REWARDS} and discount "
+        f"{DISCOUNT} are {np.round(values, 2).tolist()}; expected {np.round(expected, 2).tolist()}. Usual causes: the "
+        "discount is missing, or another one; rewards are shifted by a step; a value follows the termination; "
+        "targets do not move; the loss of values is left out, or has the wrong sign"
+    )

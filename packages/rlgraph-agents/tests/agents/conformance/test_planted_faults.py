@@ -1,0 +1,218 @@
+"""Faults that were planted in TD3 and PPO written from the pages alone: each fails the row that is about it."""
+
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.conformance import AgentUnderTest, load_rows, options, run_row
+from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.td3 import TD3
+from rlgraph.core import graph_fn, registry, rlgraph_api
+from rlgraph.core.specs.parameters import parameters_of
+
+pytestmark = pytest.mark.slow
+
+BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
+BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
+OPTIONS = {"execution_spec": {"threads": 1}} if BACKEND == "torch" else {}
+ROWS = {row.id: row for row in load_rows()}
+FAULTS: dict[str, tuple[type, str]] = {}
+
+
+def caught_by(row, option=""):
+    """Register a faulty algorithm; of its options only this one is tried."""
+
+    def register(kind):
+        FAULTS[kind.__name__] = (kind, row)
+        if option:
+            others = {*parameters_of(Agent.of(kind)).named} - {option}
+            kind.test_alternatives = dict.fromkeys(others, ())
+        return kind
+
+    return register
+
+
+def update_of(algorithm, change):
+    """Its `update` on records that ``change(self, records)`` returns."""
+    if algorithm is PPO:
+
+        @rlgraph_api
+        def update(self, records, progress=None):
+            return PPO.update.function(self, change(self, records), progress)
+
+    else:
+
+        @rlgraph_api
+        def update(self, records, importance_weights=None, progress=None):
+            return TD3.update.function(self, change(self, records), importance_weights, progress)
+
+    return update
+
+
+class Fields(TD3):
+    """TD3 whose fields of records are replaced."""
+
+    @graph_fn
+    def never(self, ops, flags):
+        return ops.logical_and(flags, ops.logical_not(flags))
+
+    @graph_fn
+    def constant(self, ops, x):
+        return 0.0 * x + self.number
+
+
+@caught_by("values/states_after_ends")
+class TD3BootstrapsThroughTerminations(Fields):
+    update = update_of(TD3, lambda self, records: {**records, "terminals": self.never(records["terminals"])})
+
+
+@caught_by("options/each_has_an_effect", "target_noise")
+class TD3WithoutSmoothing(TD3):
+    def __init__(self, *spaces: Any, target_noise: float = 0.2, **options: Any):
+        super().__init__(*spaces, target_noise=0.0, **options)
+
+
+@caught_by("options/each_has_an_effect", "discount")
+class TD3WithoutDiscount(Fields):
+    number = 1.0
+    update = update_of(
+        TD3, lambda self, records: {**records, "discounts": self.constant(records["discounts"])}
+    )
+
+
+@caught_by("options/each_has_an_effect", "discount")
+class TD3WithADiscountOfItsOwn(TD3WithoutDiscount):
+    number = 0.99
+
+
+class CriticLossOfItsOwn(TD3):
+    """The loss of the critics is written out; the policy learns as ever."""
+
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        following, states = records["next_observations"], records["observations"]
+        actions = self.target_policy.get_deterministic_action(following)["action"]
+        loss = self.critic_loss(
+            tuple(critic.state_action_value(states, records["actions"]) for critic in self.critics),
+            self.next_values(following, actions),
+            *(records[name] for name in ("rewards", "terminals", "discounts")),
+        )
+        self.step("critic", self.critics, loss, progress)
+        policy_loss = self.negative(
+            self.critics[0].state_action_value(states, self.policy.get_deterministic_action(states)["action"])
+        )
+        self.step("actor", [self.policy], policy_loss, progress)
+        for target in (self.target_policy, *self.targets):
+            target.sync()
+        return {"loss": loss, "priorities": self.sizes(records["rewards"])}
+
+    @graph_fn
+    def negative(self, ops, values):
+        return -ops.mean(values)
+
+    @graph_fn
+    def sizes(self, ops, rewards):
+        return ops.abs(rewards)
+
+    def next_values(self, following, actions):
+        return self.smallest(*(target.state_action_value(following, actions) for target in self.targets))
+
+    @graph_fn
+    def smallest(self, ops, one, other):
+        return ops.stop_gradient(ops.minimum(one, other))
+
+    @graph_fn
+    def critic_loss(self, ops, values, following, rewards, terminals, discounts):
+        wanted = rewards + discounts * (1.0 - ops.astype(terminals, "float")) * following
+        return sum(ops.mean(ops.square(value - wanted)) for value in values)
+
+
+@caught_by("targets/reached_states_teach_nothing")
+class TD3DerivesTargets(CriticLossOfItsOwn):
+    def next_values(self, following, actions):
+        return self.derived(*(critic.state_action_value(following, actions) for critic in self.critics))
+
+    @graph_fn
+    def derived(self, ops, one, other):
+        return ops.minimum(one, other)
+
+
+@caught_by("targets/the_smallest_of_several")
+class TD3TakesTheLargest(CriticLossOfItsOwn):
+    @graph_fn
+    def smallest(self, ops, one, other):
+        return ops.stop_gradient(ops.maximum(one, other))
+
+
+@caught_by("targets/lag")
+class TD3UpdatesTargetsAlways(TD3):
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        results = TD3.update.function(self, records, importance_weights, progress)
+        for target in (self.target_policy, *self.targets):
+            target.sync()
+        return results
+
+
+@caught_by("updates/importance_weights")
+class TD3IgnoresImportance(TD3):
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        return TD3.update.function(self, records, None, progress)
+
+
+@caught_by("exploration/drawn_actions_vary")
+class TD3WithoutNoise(TD3):
+    @rlgraph_api
+    def act(self, observations, progress):
+        return self.policy.get_deterministic_action(observations)
+
+
+@caught_by("exploration/noise_and_entropy")
+class PPOWithTheWrongSignOfEntropy(PPO):
+    def __init__(self, *spaces: Any, weight_entropy: float = 0.0, **options: Any):
+        super().__init__(*spaces, weight_entropy=weight_entropy, **options)
+        self.weight_entropy = weight_entropy
+
+    def minimize(self, losses, records, progress):
+        loss = self.with_cost(losses["loss"], losses["entropy"])
+        return super().minimize({**losses, "loss": loss}, records, progress)
+
+    @graph_fn
+    def with_cost(self, ops, loss, entropy):
+        return loss + 2.0 * self.weight_entropy * entropy
+
+
+@caught_by("values/states_after_ends")
+class PPOBootstrapsThroughTerminations(PPO):
+    never = Fields.never
+    update = update_of(PPO, lambda self, records: {**records, "terminals": self.never(records["terminals"])})
+
+
+@caught_by("options/each_has_an_effect", "discount")
+class PPOWithoutDiscount(PPO):
+    def __init__(self, *spaces: Any, discount: float = 0.99, **options: Any):
+        super().__init__(*spaces, discount=1.0, **options)
+
+
+@caught_by("options/each_has_an_effect", "clip_ratio")
+class PPOWithTheRatioToItself(PPO):
+    @rlgraph_api
+    def step(self, records, progress=None):
+        found = self.policy.get_log_likelihood(records["observations"], records["actions"])
+        return PPO.step.function(self, {**records, "log_probs": found["log_likelihood"]}, progress)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_it_is_caught(name, monkeypatch):
+    kind, row = FAULTS[name]
+    if kind is not TD3WithoutDiscount:  # one without an effect in any situation is enough
+        everywhere = options._situations
+        monkeypatch.setattr(options, "_situations", lambda subject: islice(everywhere(subject), 1))
+    outcome = run_row(ROWS[row], AgentUnderTest(kind, BACKEND, OPTIONS))
+    assert outcome.status == "failed", outcome
+    assert outcome.message.partition(":")[0] not in ("SpecError", "AssemblyError", "KeyError"), (
+        outcome.details
+    )
