@@ -1,5 +1,6 @@
 """For each row an agent with one mistake, which fails this row and no other."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from rlgraph.algorithms.a2c import A2C
 from rlgraph.algorithms.dqn import DQN
 from rlgraph.algorithms.sac import SAC
 from rlgraph.components import Target
-from rlgraph.core import NumericalError, graph_fn, registry, rlgraph_api
+from rlgraph.core import NumericalError, SpecError, graph_fn, registry, rlgraph_api
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.experience.nested_arrays import map_arrays
 from rlgraph.learning.actor_spec import ActorSpec
@@ -405,6 +406,51 @@ class IgnoresImportanceWeights(DQN):
         return DQN.update.function(self, records, None, progress)
 
 
+@broken("updates/priorities")
+class ReturnsNoPriorities(DQN):
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        results = DQN.update.function(self, records, importance_weights, progress)
+        return {**results, "priorities": self.ones(results["priorities"])}
+
+    @graph_fn
+    def ones(self, ops, x):
+        return ops.ones_like(x)
+
+
+@broken("updates/order_of_records")
+class AddsTheFirstReward(A2C):
+    @graph_fn
+    def with_first(self, ops, rewards):
+        return rewards + ops.expand_dims(rewards[:, 0], 1)
+
+    update = update_of(lambda self, records: {**records, "rewards": self.with_first(records["rewards"])})
+
+
+@broken("updates/batches_of_one")
+class DividesByOneLess(A2C):
+    @graph_fn
+    def divided(self, ops, x):
+        return x / (ops.sum(ops.ones_like(x)) - 1.0)
+
+    update = update_of(lambda self, records: {**records, "rewards": self.divided(records["rewards"])})
+
+
+@broken("updates/every_part_learns")
+@broken("values/discounted_rewards")
+class LearnsNoValues(A2C):
+    def __init__(self, state_space, action_space, *, weight_vf: float = 0.5, **options):
+        super().__init__(state_space, action_space, weight_vf=0.0, **options)
+
+
+@broken("runs/train_from_a_document")
+class TakesNoDocuments(A2CAgent):
+    def __init__(self, state_space, action_space, *, env=None, **options):
+        if isinstance(env, Mapping):
+            raise SpecError("expected an environment object", path="env")
+        super().__init__(state_space, action_space, env=env, **options)
+
+
 @broken("targets/lag")
 class IgnoresTau(DQN):
     def __init__(self, state_space, action_space, *, sync_tau: float = 1.0, **options):
@@ -421,12 +467,6 @@ class TrustsOneCritic(SAC):
     def _values(self, critics, observations, actions):
         values = super()._values(critics, observations, actions)
         return values[:1] * 2 if critics is self.targets else values
-
-
-@broken("values/discounted_rewards")
-class LearnsNoValues(A2C):
-    def __init__(self, state_space, action_space, *, weight_vf: float = 0.5, **options):
-        super().__init__(state_space, action_space, weight_vf=0.0, **options)
 
 
 @broken("values/states_after_ends")

@@ -67,6 +67,18 @@ def joined_episodes(kind: type[Agent]) -> type[Agent]:
     return with_probe(kind, probe, measure)
 
 
+def large_rewards(kind: type[Agent]) -> type[Agent]:
+    """An agent whose probe is the share of records with a reward above 1."""
+
+    def probe(algorithm: Any, records: Any) -> Any:
+        return algorithm.measure(records["rewards"])
+
+    def measure(self: Any, ops: Any, rewards: Any) -> Any:
+        return ops.mean(ops.astype(rewards > 1.0, "float"))
+
+    return with_probe(kind, probe, measure)
+
+
 def log_probability_errors(kind: type[Agent]) -> type[Agent]:
     """An agent whose probe compares the log-probabilities of the records' actions with their rewards."""
 

@@ -83,6 +83,15 @@ class AgentUnderTest:
         """The options of its agents, unless a row gives others; some may not be options of the agent."""
         return {**SMALL, **self.declared_options}
 
+    def given_options(
+        self, *, dtype: str = "float64", compiled: bool = False, **options: Any
+    ) -> dict[str, Any]:
+        """The options of its agents: of `usual_options` and of a row those that the agent has."""
+        wanted, known = {**self.usual_options, **options}, self.option_names | self.options.keys()
+        taken = {name: value for name, value in wanted.items() if name in known}
+        execution = {"dtype": dtype, "compile": compiled, **(taken.pop("execution_spec", None) or {})}
+        return {**taken, "execution_spec": execution}
+
     def make(
         self,
         actions: Space | None = None,
@@ -108,21 +117,15 @@ class AgentUnderTest:
         Raises:
             SpecError: it refuses the Spaces or options.
         """
-        wanted = {**self.usual_options, **options}
-        taken = {
-            name: value for name, value in wanted.items() if name in self.option_names | self.options.keys()
-        }
-        execution = {"dtype": dtype, "compile": compiled, **(taken.pop("execution_spec", None) or {})}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return (kind or self.kind)(
                 state_space=states,
                 action_space=self.action_space if actions is None else actions,
                 backend=backend or self.backend,
-                execution_spec=execution,
                 seed=seed,
                 acting=acting,
-                **taken,
+                **self.given_options(dtype=dtype, compiled=compiled, **options),
             )
 
     def refusal(self, actions: Space, **options: Any) -> SpecError | None:

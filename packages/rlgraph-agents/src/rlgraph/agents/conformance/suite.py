@@ -25,6 +25,7 @@ MODULES = (
     "targets",
     "options",
     "resuming",
+    "runs",
     "spaces",
     "masks",
     "inputs",

@@ -6,11 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.conformance.batches import as_batch, sample_steps
-from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable, differing
+from rlgraph.agents.conformance.batches import as_batch, sample_steps, updated
+from rlgraph.agents.conformance.probes import PROBE, large_rewards
+from rlgraph.agents.conformance.subject import (
+    CATEGORY,
+    AgentUnderTest,
+    NotApplicable,
+    acted,
+    differing,
+    expect_same,
+    sample_states,
+)
 from rlgraph.agents.conformance.table import row
-from rlgraph.core import SpecError
+from rlgraph.core import NumericalError, SpecError
+from rlgraph.experience.nested_arrays import map_arrays
 
+#: Options with which an update is one step on the whole batch, without draws.
+WHOLE: dict[str, Any] = {
+    "num_epochs": 1,
+    "num_minibatches": 1,
+    "target_noise": 0.0,
+    "policy_spec": {"noisy": False},
+    "optimizer_spec": {"learning_rate": 0.01},
+}
 PRIORITIZED = {"type": "prioritized_replay", "capacity": 300, "alpha": 1.0}
 
 
@@ -59,4 +77,85 @@ def importance_weights(subject: AgentUnderTest) -> None:
     assert differing(learned(0.1, 7.0), learned(1.0, 7.0)), (
         "importance weights 0.1 and 1 of a record teach the same; expected different weights of the agent. Usual "
         "cause: update does not hand importance_weights to the loss"
+    )
+
+
+@row("updates")
+def priorities(subject: AgentUnderTest) -> None:
+    """A record with a large error is drawn more often from a memory with priorities."""
+    subject.need_learning()
+    options = prioritized_options(subject)
+    if subject.is_taught:
+        raise NotApplicable("the agent learns from data sets")
+    options["memory_spec"] = {**(options.get("memory_spec") or {}), "capacity": 300, "alpha": 1.0}
+    agent = subject.make(
+        kind=large_rewards(subject.kind), **{**options, "optimizer_spec": {"learning_rate": 0.03}}
+    )
+    # One state, one action, one reward of many is another: it stays unexpected.
+    number, steps = 4, 16
+    states = np.repeat(sample_states(1), number, 0)
+    actions, extras = acted(agent, states)
+    actions = map_arrays(lambda x: np.repeat(x[:1], number, 0), actions)
+    for step in range(steps):
+        rewards, ends = np.zeros(number), np.ones(number, bool)
+        rewards[0] = 1.5 if step == 0 else 0.0
+        agent.observe(states, actions, rewards, ends, states, batched=True, **extras)
+    shares = [agent.update()[PROBE] for _ in range(60)][40:]
+    share, uniform = float(np.mean(shares)), 1.0 / (number * steps)
+    assert share > 4.0 * uniform, (
+        f"of 64 records one has another reward than the rest, in the same state: it is {share:.3f} of what is drawn in "
+        f"updates 41 to 60, and {uniform:.3f} of the memory; expected more than 4 times as much. Usual causes: update "
+        "returns no priorities, or those of the loss as a whole; they are divided by the importance of the record"
+    )
+
+
+@row("updates")
+def order_of_records(subject: AgentUnderTest) -> None:
+    """The order of the records of a batch, or of the environments of a rollout, changes nothing."""
+    subject.need_learning()
+    columns = sample_steps(subject.make(), length=8, width=4)
+    weights, again = (updated(subject, columns, 1, seed=seed, **WHOLE) for seed in (5, 5))
+    expect_same(weights, again, "the weights after the same update, made twice,")
+    reverse = map_arrays(lambda x: x[:, ::-1], columns)
+    turned = updated(subject, reverse, 1, **WHOLE)
+    moved = differing(weights, turned, 1e-6)
+    if moved and subject.action_space != CATEGORY:
+        raise NotApplicable("its updates draw actions for each record, as those of continuous actor-critics")
+    assert not moved, (
+        f"an update on the same steps in another order of environments ends with other weights, such as {moved[0]}; "
+        "expected the same but for rounding. Usual causes: fields of a record are reshaped in different orders; rows "
+        "are standardized or summed along the wrong axis"
+    )
+
+
+ONE_ITEM = "Usual cause: a deviation of one item, or a mean of none, divides by zero: add an epsilon"
+
+
+@row("updates")
+def batches_of_one(subject: AgentUnderTest) -> None:
+    """An update on a single record, or a rollout of one step, gives finite weights."""
+    subject.need_learning()
+    columns = sample_steps(subject.make(), length=1, width=1)
+    try:
+        weights = updated(subject, columns, 2, num_minibatches=1)
+    except NumericalError as error:
+        raise AssertionError(f"an update on a single step is not finite: {error}. {ONE_ITEM}") from None
+    broken = [name for name, x in weights.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
+    assert not broken, f"not finite after updates on a single step: {', '.join(broken)}. {ONE_ITEM}"
+
+
+@row("updates")
+def every_part_learns(subject: AgentUnderTest) -> None:
+    """Updates change every trainable variable."""
+    subject.need_learning()
+    agent = subject.make(n_step=1)
+    before = agent.executor.get_weights(trainable_only=True)
+    for seed in range(6):
+        agent.update(as_batch(agent, sample_steps(agent, seed)))
+    after = agent.executor.get_weights(trainable_only=True)
+    still = [name for name, x in before.items() if np.array_equal(x, after[name])]
+    assert not still, (
+        f"six updates do not change {', '.join(still)}; expected every trainable variable to learn. Usual causes: "
+        "the part is missing in the variables of the optimizer's step; its loss is left out of the sum; stop_gradient "
+        "is around too much. What should not learn is created with trainable=False"
     )
