@@ -50,6 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--only", nargs="+", default=(), metavar="CHECK", help="sections or single checks (section/name)"
     )
+    parser.add_argument(
+        "--explain",
+        nargs="+",
+        metavar="ROW",
+        help="with --agent: say what a row does and what usually breaks it, in place of running the suite",
+    )
     parser.add_argument("--device", default="", help="where everything is placed, such as cuda:0")
     parser.add_argument(
         "--table", action="store_true", help="what is seen of each component of the library, in Markdown"
@@ -57,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not (options.agent or options.backend or options.collective):
         parser.error("expected --backend, --agent or --collective")
+    if options.explain and not options.agent:
+        parser.error("expected --agent beside --explain")
     try:
         if options.collective:
             return max(_run_collective(name, options.allow_network) for name in options.collective)
@@ -79,6 +87,8 @@ def _run_backend(backend: str, only: Sequence[str], device: str) -> int:
 
 def _run_agents(options: argparse.Namespace) -> int:
     run_suite: Any = registry("rlgraph.conformance").load("agent")
+    if options.explain:
+        return max(_explain(run_suite, agent, options) for agent in options.agent)
     found = []
     for agent in options.agent:
         for backend in options.backend or installed_backends("gradients"):
@@ -86,6 +96,17 @@ def _run_agents(options: argparse.Namespace) -> int:
             run = partial(run_suite, agent, backend, only=options.only, options=options.options)
             found.append(_run(run, options.only))
     return max(found, default=1)
+
+
+def _explain(run_suite: Any, agent: str, options: argparse.Namespace) -> int:
+    """Print what rows do with an agent; 1 if there is no such row."""
+    (backend, *_) = options.backend or installed_backends("gradients")
+    outcomes = run_suite(agent, backend, only=options.explain, options=options.options, explain=True)
+    for outcome in outcomes:
+        print(f"{outcome.check.id}\n{outcome.details}\n")
+    if not outcomes:
+        print(f"there is no check {' or '.join(options.explain)}", file=sys.stderr)
+    return 0 if outcomes else 1
 
 
 def _run_collective(name: str, is_allowed: bool) -> int:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
     FLOATS,
+    SMALL,
     AgentUnderTest,
     NotApplicable,
     differing,
@@ -27,7 +28,11 @@ from rlgraph.spaces import Dict, FloatBox, Space
 #: Steps of training.
 STEPS = 40
 #: What all trainings have in common: one reward in a transition, and a policy that moves away from targets.
-COMMON: dict[str, Any] = {"n_step": 1, "optimizer_spec": {"learning_rate": 0.03}}
+COMMON: dict[str, Any] = {
+    **{name: SMALL[name] for name in ("network_spec", "update_spec")},
+    "n_step": 1,
+    "optimizer_spec": {"learning_rate": 0.03},
+}
 #: Intervals of what is scheduled, by what they count: once in two updates.
 INTERVALS = {"steps": 16, "updates": 2}
 #: Second values of options that many algorithms have, and of those of the kinds of experience.

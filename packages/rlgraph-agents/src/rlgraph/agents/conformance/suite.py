@@ -10,6 +10,7 @@ from typing import Any
 from unittest import SkipTest
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.conformance.explanations import EXPLANATIONS
 from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable
 from rlgraph.agents.conformance.table import ROWS, Row
 from rlgraph.algorithms.algorithm import Algorithm
@@ -53,6 +54,20 @@ def run_row(row: Row, subject: AgentUnderTest) -> Outcome:
     return Outcome(row, "passed", row.statement)
 
 
+def explained(row: Row, subject: AgentUnderTest) -> Outcome:
+    """What a row does with an agent, as the details of an outcome; the row is not run."""
+    task, tolerance, causes = EXPLANATIONS[row.id]
+    options = ", ".join(f"{name}={value!r}" for name, value in subject.given_options().items())
+    lines = [
+        row.statement,
+        f"Task: {task}",
+        f"Tolerance: {tolerance}.",
+        f"Usual causes of a failure: {causes}.",
+        f"Options of {subject.kind.__name__}, unless the row gives others: {options}.",
+    ]
+    return Outcome(row, "explained", row.statement, "\n".join(lines))
+
+
 def run_agent_conformance(
     agent: str | type[Agent | Algorithm],
     backend: str,
@@ -60,6 +75,7 @@ def run_agent_conformance(
     only: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
     report: Callable[[Outcome], None] | None = None,
+    explain: bool = False,
 ) -> list[Outcome]:
     """Hold an agent to the table.
 
@@ -69,6 +85,8 @@ def run_agent_conformance(
         only: sections, or rows as ``section/name``; none for all that are not slow.
         options: of the agent; see `AgentUnderTest`.
         report: called with each outcome as it comes.
+        explain: run no row: all outcomes are ``explained``; their details say what the row does, how near results have
+            to come, and what usually breaks it.
 
     Raises:
         SpecError: there is no such agent, or it is not an agent of an algorithm.
@@ -77,7 +95,7 @@ def run_agent_conformance(
     subject.kind  # noqa: B018 - an unknown name is no failure of a row
     for row in load_rows():
         if row.id in wanted or (not row.is_slow and (not wanted or row.section in wanted)):
-            outcome = run_row(row, subject)
+            outcome = explained(row, subject) if explain else run_row(row, subject)
             outcomes.append(outcome)
             if report is not None:
                 report(outcome)

@@ -1,0 +1,274 @@
+"""What each row does, how near its results have to come, and what usually breaks it: for ``--explain``."""
+
+from __future__ import annotations
+
+CUES = (
+    "`CueTask`: states show a cue that actions answer; rewards are from 0 to 1, episodes have 3 to 6 steps."
+)
+BATCHES = "`Agent.update` on batches of 16 steps in random states."
+
+#: Row -> the task, the tolerance, and the usual causes of a failure.
+EXPLANATIONS: dict[str, tuple[str, str, str]] = {
+    "learning/categories": (
+        f"{CUES} Up to 3200 steps in four environments, with an evaluation after every 400.",
+        "half way from random actions to the best ones",
+        "the sign of a loss; options that do not suit: see Algorithm.test_options",
+    ),
+    "learning/floats": (
+        f"{CUES} As learning/categories, with one float from -1 to 1.",
+        "half way from random actions to the best ones",
+        "the sign of the policy's loss; actions that are scaled twice, or not at all; too little exploration",
+    ),
+    "learning/containers": (
+        f"{CUES} As learning/categories, with a Dict of two actions.",
+        "half way from random actions to the best ones",
+        "log-probabilities of the parts that are not added up",
+    ),
+    "learning/same_seed": (
+        f"{CUES} Three agents train for 48 steps, two of them with the same seed.",
+        "no bit differs",
+        "draws from NumPy's global generator, from time, or from the order of a set",
+    ),
+    "learning/data_sets": (
+        f"{CUES} 400 updates from a recorded data set; agents without a memory refuse it.",
+        "half way from random actions to the best ones",
+        "update counts steps of its own; actions of the records are not used",
+    ),
+    "learning/is_not_disturbed": (
+        f"{CUES} Two trainings of 48 steps, one with evaluations and calls of get_actions in between.",
+        "no bit differs",
+        "acting writes what training reads: a counter, a table, a stream of random numbers",
+    ),
+    "learning/is_not_disturbed_with_memory": (
+        f"{CUES} As learning/is_not_disturbed, with an LSTM and a GRU.",
+        "no bit differs",
+        "internal states of training are used for other calls",
+    ),
+    "learning/recurrent_networks": (
+        f"{CUES} 32 steps with an LSTM and a GRU, then greedy actions after different states.",
+        "no bit differs in fresh episodes",
+        "internal states are not passed on, or not reset; the recurrent layers get no derivative",
+    ),
+    "acting/log_probabilities": (
+        "Rewards are the log-probabilities that the actor has; a probe in update compares them with its own.",
+        "1e-5 in float32, 1e-12 in float64",
+        "update sees other states, or other weights, than acting did",
+    ),
+    "acting/log_probabilities_with_memory": (
+        "As acting/log_probabilities, with an LSTM and a GRU.",
+        "1e-12 in float64",
+        "update does not start from the internal states of acting",
+    ),
+    "acting/draws_follow_the_probabilities": (
+        "4000 actions in one state, beside the probabilities that update computes.",
+        "5 standard errors and 0.002",
+        "a deviation that is used as a variance; draws that are clipped without a word in the density",
+    ),
+    "acting/backends_act_the_same": (
+        "Actions in 6 times 5 states, of the backend and of NumPy, with the same weights.",
+        "1e-9 in float64",
+        "operations outside ops; random numbers of a framework",
+    ),
+    "acting/an_actor_alone": (
+        "The pickled spec builds an actor on NumPy, which is sent the weights.",
+        "1e-9 in float64",
+        "act depends on something that is neither an option nor a variable",
+    ),
+    "acting/a_spec_is_data": (
+        "The spec of actors is pickled and read again.",
+        "equal, and below 10 kB",
+        "an option is an object, or holds arrays",
+    ),
+    "acting/weights_without_the_optimizer": (
+        "Each variable is changed, and the message to actors compared.",
+        "as many numbers as act reads",
+        "act calls a target, or a part that only learning needs",
+    ),
+    "exploration/drawn_actions_vary": (
+        "Drawn and greedy actions, 10 times in the same 50 states.",
+        "some drawn ones differ, no greedy one does",
+        "act returns the best action; the exploration is not called",
+    ),
+    "exploration/noise_and_entropy": (
+        "2000 actions at progress 0, 0.5 and 1 with noise or epsilon that falls to 0; ten updates with a weight of the "
+        "entropy of 30, and no rewards.",
+        "a tenth of the noise at its start; the entropy rises by 0.02",
+        "progress is not handed to the exploration; the entropy has the wrong sign in the loss",
+    ),
+    "experience/cut_episodes_never_join": (
+        f"{CUES} States have the number of their episode; a probe in update counts records with two numbers.",
+        "none",
+        "ends and resets are not respected; windows of several steps go on after a cut",
+    ),
+    "experience/cut_episodes_never_join_with_memory": (
+        "As experience/cut_episodes_never_join, with recurrent networks.",
+        "none",
+        "sequences go on after a cut",
+    ),
+    "experience/garbage_changes_nothing": (
+        f"{CUES} Environments crash and reset late; rows that are no steps hold other numbers in two trainings.",
+        "no bit differs",
+        "means, standardization or sums without the weights of the rows",
+    ),
+    "experience/garbage_changes_nothing_with_memory": (
+        "As experience/garbage_changes_nothing, with recurrent networks.",
+        "no bit differs",
+        "means, standardization or sums without the weights of the rows",
+    ),
+    "updates/importance_weights": (
+        f"{BATCHES} One of them has another reward, with importance weights 0, 0.1 and 1.",
+        "no bit differs with weight 0",
+        "update does not hand importance_weights to the loss",
+    ),
+    "updates/priorities": (
+        "A memory of 64 records in one state, of which one has another reward; 60 updates.",
+        "it is drawn more than 4 times as often as others on average",
+        "update returns no priorities",
+    ),
+    "updates/order_of_records": (
+        "`Agent.update` on 32 steps, and on the same with the environments reversed.",
+        "1e-6",
+        "fields are reshaped in different orders; the wrong axis",
+    ),
+    "updates/batches_of_one": (
+        "`Agent.update` on a single step, twice.",
+        "all weights are finite",
+        "a deviation of one item divides by zero",
+    ),
+    "updates/every_part_learns": (
+        f"{BATCHES} Six of them.",
+        "every trainable variable changes",
+        "a part is missing in the variables of the optimizer; a loss is left out",
+    ),
+    "values/states_after_ends": (
+        f"{BATCHES} The states after two terminations, then after two truncations, are others.",
+        "1e-7 after terminations; any change after truncations",
+        "no factor 1 - terminals; truncations are taken for terminations",
+    ),
+    "values/discounted_rewards": (
+        "A chain of three states with rewards 0.4, 0.2 and 1, and discount 0.5: up to 400 updates.",
+        "0.05",
+        "the discount is missing or another; rewards are shifted; targets do not move",
+    ),
+    "targets/lag": (
+        f"{BATCHES} Weights of each `Target` before and after each, with a tau of 1 and of 0.25.",
+        "1e-6",
+        "tau and 1 - tau are exchanged; targets are updated with every update; the option is not passed on",
+    ),
+    "targets/reached_states_teach_nothing": (
+        "`Agent.update` on states with one number, and next states with the three others.",
+        "no bit of the rows of first layers that take the others",
+        "the target of the values is differentiated",
+    ),
+    "targets/the_smallest_of_several": (
+        f"{BATCHES} The output of one target critic is raised by 100 and 200, then lowered.",
+        "no bit differs where it is raised",
+        "the largest or the mean of the critics is taken",
+    ),
+    "options/each_has_an_effect": (
+        f"{CUES} 40 steps with the usual and with another value of each option, with small and large rewards, other "
+        "actions, recurrent networks, until one makes a difference.",
+        "any bit of the weights",
+        "an option is not passed on; a constant is in its place",
+    ),
+    "resuming/resumed_runs": (
+        f"{CUES} Runs of 130 steps continue from checkpoints every 37 steps.",
+        "no bit differs",
+        "a state of the agent or its experience is not in experience_state or in a variable",
+    ),
+    "resuming/resumed_runs_with_memory": (
+        "As resuming/resumed_runs, with recurrent networks.",
+        "no bit differs",
+        "internal states are not in checkpoints",
+    ),
+    "resuming/resumed_runs_with_late_resets": (
+        "As resuming/resumed_runs, with environments that reset in the step after an end.",
+        "no bit differs",
+        "what waits is not in checkpoints",
+    ),
+    "resuming/resumed_runs_compiled": (
+        "As resuming/resumed_runs, with compiled updates.",
+        "no bit differs",
+        "a compiled program holds a state of its own",
+    ),
+    "resuming/checkpoints_change_nothing": (
+        f"{CUES} Two runs of 130 steps, one of which writes checkpoints.",
+        "no bit differs",
+        "storing draws random numbers, or ends a rollout",
+    ),
+    "resuming/loaded_agents_act_the_same": (
+        "An agent of another seed loads a checkpoint.",
+        "no bit differs",
+        "a variable or counter is missing in checkpoints",
+    ),
+    "runs/train_from_a_document": (
+        f"{CUES} `rlgraph.runs.train` with a document that has the agent's name, 32 steps; `Agent.load` of the run.",
+        "no bit differs between two loads",
+        "an option is an object; the name is not registered; the constructor wants what a document cannot say",
+    ),
+    "spaces/actions": (
+        "16 steps with each kind of action.",
+        "finite weights that changed; or a SpecError with the place",
+        "an action Space is neither supported nor refused",
+    ),
+    "spaces/states": (
+        "16 steps with pictures and Dicts as states.",
+        "finite weights that changed; or a SpecError with the place",
+        "the network does not suit the states: network_for chooses one that does",
+    ),
+    "spaces/parts_of_states": (
+        "Greedy actions in 1000 nested states, each part of which is changed in turn.",
+        "some action changes",
+        "a part of the states does not reach the network",
+    ),
+    "masks/legal_actions": (
+        f"{CUES} Masks forbid one or two of three actions.",
+        "no illegal action",
+        "a policy or an exploration gets states instead of the observation with its mask",
+    ),
+    "masks/log_probabilities_with_masks": (
+        "As acting/log_probabilities, with masks.",
+        "1e-12 in float64",
+        "update computes probabilities without the mask",
+    ),
+    "inputs/normalized_states": (
+        f"{CUES} 48 steps with normalize_states, then the statistics and the actions.",
+        "1e-6",
+        "acting or evaluating changes the statistics",
+    ),
+    "inputs/previous_steps": (
+        "Greedy actions in 300 environments after different rewards.",
+        "some differ within an episode, none after a reset",
+        "the reward before does not reach the network",
+    ),
+    "inputs/exported_policies": (
+        "The exported greedy policy with a stack of two frames.",
+        "no bit differs",
+        "act_greedily depends on what an export does not have",
+    ),
+    "faults/bad_steps": (
+        "observe is given steps that are not finite, or of another shape.",
+        "refused by name, and nothing is taken in",
+        "observe is overridden without the checks",
+    ),
+    "faults/poisoned_updates": (
+        "A weight is NaN; then updates.",
+        "a NumericalError with a number's name",
+        "errors are caught; the loss is hidden",
+    ),
+    "faults/unknown_options": (
+        "An option with a mistake in its name.",
+        "a SpecError that offers the right one",
+        "**options that nobody reads",
+    ),
+    "documentation/options": (
+        "Signature and docstring of the agent.",
+        "a type and a description for each option",
+        "an option without an entry under Args",
+    ),
+    "documentation/metrics": (
+        "What an update returns.",
+        "each number is a metric, or named in a docstring",
+        "a number without an entry in Algorithm.metrics",
+    ),
+}
