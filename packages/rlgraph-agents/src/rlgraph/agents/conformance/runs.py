@@ -27,6 +27,8 @@ def train_from_a_document(subject: AgentUnderTest) -> None:
     if attribute and getattr(sys.modules.get(module), attribute, None) is None:
         raise NotApplicable(f"documents cannot name the class: {name} is neither registered nor importable")
     agent: dict[str, Any] = subject.given_options(dtype="float32")
+    # A process whose framework runs already cannot change the number of threads, which documents make 1.
+    agent["execution_spec"] = {"threads": None, **agent["execution_spec"]}
     with TemporaryDirectory() as folder, allow_imports(module, "rlgraph"):
         document = {
             "agent": {"type": name, **agent},
