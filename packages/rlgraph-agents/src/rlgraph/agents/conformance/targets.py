@@ -114,7 +114,8 @@ def reached_states_teach_nothing(subject: AgentUnderTest) -> None:
     after = agent.executor.get_weights(trainable_only=True)
     sizes = {4: 1, 4 + width: 1 + width}
     layers = {name: x for name, x in before.items() if x.ndim == 2 and len(x) in sizes}
-    assert layers, f"no layer of {', '.join(before)} takes the 4 numbers of states"
+    if not layers:
+        raise NotApplicable("no trainable matrix takes the 4 numbers of states")
     for name, old in layers.items():
         changed = np.flatnonzero((after[name] != old).any(axis=1)).tolist()
         assert len(changed) <= sizes[len(old)], (
