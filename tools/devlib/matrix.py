@@ -61,6 +61,7 @@ class Row:
         checks: functions of `tools/check_installed.py`.
         lowest: install the lowest third-party versions that the packages' ranges admit.
         oldest: a sibling of which the oldest tagged version is installed that the package's range admits.
+        cases: other packages whose tests run too -> the word that a test's id has.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Row:
     checks: tuple[str, ...]
     lowest: bool
     oldest: str
+    cases: Mapping[str, str]
 
     def selection(self, packages: Mapping[str, Package]) -> dict[str, tuple[str, ...]]:
         """The packages that are installed, each with its extras."""
@@ -89,6 +91,7 @@ def rows_of(packages: Mapping[str, Package]) -> list[Row]:
             beside=tuple(entry.get("with", ())),
             lowest=entry.get("lowest", False),
             oldest=entry.get("oldest", ""),
+            cases=entry.get("cases", {}),
             **{key: tuple(entry.get(key, ())) for key in lists},
         )
         for package in in_order(packages)
@@ -213,14 +216,15 @@ class _Matrix:
         if row.lowest or not (self.all or package.is_example):  # `test` leaves out examples
             return "passed"
         pip_install(python, _TEST_REQUIREMENTS, quiet=True)
-        shutil.copytree(package.folder / "tests", folder / "tests")
         shutil.copy(ROOT / "pyproject.toml", folder)  # the settings of pytest
         left_out = [] if self.all else ["-m", "not repetition"]
-        return (
-            "passed"
-            if run([*pytest_command(python), *left_out, "tests"], cwd=folder) == 0
-            else "tests FAILED"
-        )
+        for name, case in {row.package: "", **row.cases}.items():
+            tests = folder / "tests" / name
+            shutil.copytree(self.packages[name].folder / "tests", tests)
+            only = ["-k", case] if case else []
+            if run([*pytest_command(python), *left_out, *only, tests], cwd=folder) != 0:
+                return f"tests of {name} FAILED"
+        return "passed"
 
     def _build_extras(self, row: Row, python: Path, environment: Path) -> None:
         """Compiles the extras of the row that are not installed from the package index.

@@ -612,7 +612,9 @@ def test_wrong_variables():
     with pytest.raises(BuildError, match="variable root/a is declared twice"):
         built(declare("a", "a", space=float), x=float)
     for space in (STATES, Dict(a=float), Tuple(float)):
-        with pytest.raises(BuildError, match="variable root/a needs a Space with a fixed shape and no ranks"):
+        with pytest.raises(
+            BuildError, match="root/a needs a Space with a fixed shape and ranks of fixed size"
+        ):
             built(declare("a", space=space), x=float)
 
 

@@ -7,10 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlgraph.core import Component, assemble, build, graph_fn, rlgraph_api
+from rlgraph.core import BuildError, Component, GraphExecutor, assemble, build, graph_fn, rlgraph_api
 from rlgraph.core.graph.variables import Variable, lay_out
 from rlgraph.core.ops import TensorSpec
 from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing import ComponentTest
+
+BATCH_OF_3 = FloatBox(shape=(2,), add_batch_rank=3)
+STEPS_OF_3 = FloatBox(shape=(2,), add_batch_rank=3, add_time_rank=4, time_major=True)
 
 
 def zeros(shape, dtype, rng):
@@ -192,3 +196,56 @@ def test_variables_are_compared_by_identity():
     assert variable("a").size == 1
     with pytest.raises(TypeError):
         variable("a", None).size
+
+
+class Seen(Component):
+    """Remembers the Space of its input."""
+
+    def check_input_spaces(self, input_spaces, action_space=None):
+        self.space = input_spaces["x"]
+
+    @rlgraph_api
+    @graph_fn
+    def call(self, ops, x):
+        return ops.sum(x, axis=-1)
+
+
+class Walkers(Component):
+    """States of several environments in a variable, which a layer reads as a batch."""
+
+    def __init__(self, space):
+        self.space = space
+        self.seen = Seen()
+        super().__init__(self.seen, scope="walkers")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.states = self.get_variable("states", self.space, initializer=1.0, trainable=False)
+
+    @rlgraph_api
+    def go(self, by):
+        return self.seen.call(self._go(by))
+
+    @graph_fn
+    def _go(self, ops, by):
+        ops.assign_add(self.states, ops.broadcast_to(by, self.states.shape))
+        return ops.read(self.states)
+
+
+@pytest.mark.parametrize("space", [BATCH_OF_3, STEPS_OF_3])
+def test_the_ranks_of_a_variable_have_fixed_sizes(backend, space):
+    root = Walkers(space)
+    test = ComponentTest(root, {"by": FloatBox(shape=(2,))}, backend=backend)
+    size = space.get_shape(with_batch_rank=True, with_time_rank=True)
+    assert [v.shape for v in test.read_variable_values(root.states).values()] == [size]
+    for walked in (1, 2):
+        states = np.ones(size) + walked * np.float32([1, 0.5])
+        test.test(("go", [np.float32([1, 0.5])]), expected_outputs=states.sum(-1))
+    assert (root.seen.space.batch_rank, root.seen.space.time_rank) == (space.batch_rank, space.time_rank)
+    assert root.seen.space.time_major == space.time_major
+
+
+@pytest.mark.parametrize("rank", [True, "N"])
+def test_a_rank_of_unknown_size_is_refused(rank):
+    root = Walkers(FloatBox(shape=(2,), add_batch_rank=rank))
+    with pytest.raises(BuildError, match="walkers/states needs a Space with .* ranks of fixed size"):
+        GraphExecutor(root, {"by": FloatBox(shape=(2,))}, backend="numpy")

@@ -34,6 +34,17 @@ class Chooser(Component):
     def returns(self, ops, rows):
         return ops.linear_recurrence(rows, 0.5, reverse=True) @ ops.eye(4)
 
+    @rlgraph_api
+    @graph_fn(returns=2)
+    def ends(self, ops, rows):
+        return rows[:1], rows[-1:]
+
+    @rlgraph_api
+    @graph_fn
+    def signs(self, ops, rows, mask):
+        same = ops.zeros((4,), rows.dtype).dtype == rows.dtype != mask.dtype
+        return ops.astype(ops.astype(rows > 1.0, "int32"), rows.dtype) if same else rows
+
     @graph_fn
     def _filter(self, ops, rows, mask):
         return ops.boolean_mask(rows, mask) * 2.0
@@ -69,3 +80,11 @@ def test_sizes_that_values_decide(chooser):
 def test_a_recurrence_over_the_batch(chooser):
     last, middle = ROWS[2], ROWS[1] + 0.5 * ROWS[2]
     chooser.test(("returns", [ROWS]), expected_outputs=[ROWS[0] + 0.5 * middle, middle, last])
+
+
+def test_the_first_and_the_last_row(chooser):
+    chooser.test(("ends", [ROWS]), expected_outputs=(ROWS[:1], ROWS[2:]))
+
+
+def test_the_dtype_of_a_tensor_goes_into_operations_and_is_compared_with_that_of_another(chooser):
+    chooser.test(("signs", [ROWS, MASK]), expected_outputs=np.float32(ROWS > 1))

@@ -97,11 +97,22 @@ REFUSED = {
     "index outside": (lambda: X[:, 3], "index 3 is outside an axis of size 3"),
     "two ellipses": (lambda: X[..., ...], "basic slicing"),
     "slice of an unknown size": (lambda: X[:2], "of the unknown size B"),
+    "last of an unknown size": (lambda: X[-2:], "use ops.take, as in ops.take(x, ops.arange(2), axis=0)"),
     "step over an unknown size": (lambda: X[::2], "of the unknown size B"),
     "negative step": (lambda: X[:, ::-1], "the step must be positive"),
     "shapes": (lambda: X + tensor(4), "do not broadcast: 3 against 4"),
     "unknown sizes": (lambda: X[:, 0] + tensor(SymbolicDim.symbol("T")), "do not broadcast"),
     "unknown and fixed size": (lambda: X[:, 0] + tensor(5), "do not broadcast"),
+    "dtype as text": (
+        lambda: X.dtype == "float32",
+        "comparing x.dtype with 'float32': x.dtype is an object of",
+    ),
+    "text as dtype": (
+        lambda: X.dtype in ("float32",),
+        "A name has the dtype of a Space: see check_input_spaces",
+    ),
+    "dtype as a key": (lambda: {"float32": 1}[X.dtype], "comparing x.dtype with 'float32'"),
+    "attribute of a dtype": (lambda: X.dtype.name, "x.dtype.name: x.dtype is an object of the framework"),
     "no operand": (lambda: OPS.maximum(1.0, 2.0), "at least one operand must be a tensor"),
     "scalar for a tensor": (lambda: OPS.exp(1.0), "ops.exp: x must be a tensor, given float 1.0"),
     "array for a tensor": (lambda: OPS.exp(np.ones(3)), "ops.exp: x must be a tensor, given ndarray"),
@@ -189,7 +200,7 @@ def test_fixed_sizes_are_plain_integers():
     assert (X.shape[1], X.shape[-1], X.shape[1:], len(X.shape)) == (3, 3, (3,), 2)
     assert type(X.shape[1]) is int
     assert tuple(tensor(2, 3).shape) == (2, 3)
-    assert (X.dtype, repr(X)) == ("float32", "float32[B, 3]")
+    assert (str(X.dtype), repr(X)) == ("float32", "float32[B, 3]")
 
 
 def test_sizes_from_shape_go_into_other_operations():
@@ -205,11 +216,11 @@ def test_sizes_from_shape_go_into_other_operations():
 
 def test_the_float_of_the_execution():
     ops = new_ops("float64")
-    assert [ops.zeros((2,)).dtype, ops.ones((2,), "float").dtype, ops.one_hot(INT, 3).dtype] == [
+    assert [t.spec.dtype for t in (ops.zeros((2,)), ops.ones((2,), "float"), ops.one_hot(INT, 3))] == [
         "float64"
     ] * 3
-    assert ops.astype(INT, "float").dtype == "float64"
-    assert ops.zeros((2,), "float32").dtype == "float32"
+    assert ops.astype(INT, "float").spec.dtype == "float64"
+    assert ops.zeros((2,), "float32").spec.dtype == "float32"
 
 
 FAMILIES = {

@@ -51,6 +51,8 @@ class TorchOps(Convolutions, Gathers, Recurrence, Shaping, TorchRandom, TorchCon
         self.float_dtype = float_dtype
 
     def _dtype(self, dtype: str | None) -> torch.dtype:
+        if isinstance(dtype, torch.dtype):
+            return dtype  # that of a tensor
         return DTYPES[self.float_dtype if dtype in (None, "float") else str(dtype)]
 
     @staticmethod

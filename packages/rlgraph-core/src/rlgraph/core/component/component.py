@@ -20,6 +20,7 @@ from rlgraph.core.name_hints import former_names
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.spaces import BoxSpace, Space, from_spec
+from rlgraph.spaces.ranks import is_fixed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -238,7 +239,8 @@ class Component(Composition):
 
         Args:
             name: name within this component; for a leaf ``f"{name}/{path}"``, even if its path is empty.
-            space: a Space (or a spec of one) with a fixed shape and no ranks.
+            space: a Space (or a spec of one) with a fixed shape; a rank has a fixed size: ``add_batch_rank=64`` is a
+                batch of 64 values.
             initializer: a number, a name such as ``"glorot_uniform"``, ``f(shape, dtype, rng) -> array``, or another
                 spec of `resolve_initializer`.
             trainable: default: as the component, for floats.
@@ -256,8 +258,12 @@ class Component(Composition):
             )
         if path in self.declared_variables:
             raise BuildError(f"variable {path} is declared twice")
-        if not isinstance(box, BoxSpace) or box.has_batch_rank or box.has_time_rank:
-            raise BuildError(f"variable {path} needs a Space with a fixed shape and no ranks, given {box!r}")
+        if not isinstance(box, BoxSpace) or not all(
+            rank is False or is_fixed(rank) for rank in (box.batch_rank, box.time_rank)
+        ):
+            raise BuildError(
+                f"variable {path} needs a Space with a fixed shape and ranks of fixed size, given {box!r}"
+            )
         # Host variables keep double precision; all others have the dtype of the execution.
         keeps = host and box.dtype == "float64"
         spec = TensorSpec.from_space(box, "float64" if keeps else self._float_dtype)

@@ -72,8 +72,8 @@ class SymbolicTensor:
         return _FixedShape(self.spec)
 
     @property
-    def dtype(self) -> str:
-        return self.spec.dtype
+    def dtype(self) -> _Dtype:
+        return _Dtype(self.spec.dtype)
 
     def __repr__(self) -> str:
         return repr(self.spec)
@@ -205,6 +205,39 @@ class SymbolicVariable(SymbolicTensor):
         return super().__getitem__(key)
 
 
+class _Dtype:
+    """``x.dtype``, the framework's object when the function runs: what all frameworks' objects have in common."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __str__(self) -> str:
+        return self._name
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Dtype):
+            return self._name == other._name
+        raise InferenceError(_DTYPE_IN_PYTHON.format(f"comparing x.dtype with {other!r}"))
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise InferenceError(_DTYPE_IN_PYTHON.format(f"x.dtype.{name}"))
+
+
+_DTYPE_IN_PYTHON = (
+    "{}: x.dtype is an object of the framework when the function runs. It may be given to operations, and compared "
+    "with that of another tensor. A name has the dtype of a Space: see check_input_spaces, @graph_fn(space_of=...)"
+)
+
+
 class _FixedShape(Sequence[int]):
     """``x.shape``: sizes that the Space fixes; any other size is an error that names ``ops.shape``."""
 
@@ -282,9 +315,15 @@ def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int |
     if isinstance(size, int):
         return len(range(*key.indices(size)))
     start, stop, step = key.start or 0, key.stop, key.step
-    if step in (None, 1) and start >= 0 and (stop is None or stop < 0):
-        return size - start if stop is None else size - start + stop
-    raise InferenceError(f"slice {key} of the unknown size {size} in {spec}: use ops.take")
+    if step in (None, 1):
+        if start >= 0 and (stop is None or stop < 0):
+            return size - start if stop is None else size - start + stop
+        if (start, stop) in ((0, 1), (-1, None)):  # the first or last; there is one, as before x[1:]
+            return 1
+    raise InferenceError(
+        f"slice {key} of the unknown size {size} in {spec}, which may be too small: use ops.take, as in "
+        "ops.take(x, ops.arange(2), axis=0)"
+    )
 
 
 class SymbolicOps:
@@ -398,7 +437,9 @@ class SymbolicOps:
         finally:
             self._recorder.region = outer
 
-    def _dtype(self, operation: Operation, dtype: str | None) -> str:
+    def _dtype(self, operation: Operation, dtype: str | _Dtype | None) -> str:
+        if isinstance(dtype, _Dtype):
+            return str(dtype)
         if dtype is None or dtype == "float":
             return self.float_dtype
         if dtype not in DTYPES:
