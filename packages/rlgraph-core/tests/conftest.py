@@ -1,6 +1,7 @@
 """Every test with an argument `backend` runs once per installed backend; `trainer`: per backend that has gradients.
 
 Of a component one backend is enough, since the conformance suite compares the others with it: the rest are repetitions.
+Backends of others may warn that they are slow at something.
 """
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from rlgraph.testing import installed_backends
 
 _QUICKEST = ("numpy", "torch")
+_OURS = (*_QUICKEST, "tf")
+_MAY_BE_SLOW = pytest.mark.filterwarnings("ignore::rlgraph.core.PerformanceWarning")
 
 
 def pytest_generate_tests(metafunc):
@@ -19,7 +22,13 @@ def pytest_generate_tests(metafunc):
             metafunc.parametrize(
                 argument,
                 [
-                    pytest.param(name, marks=() if enough in (None, name) else pytest.mark.repetition)
+                    pytest.param(
+                        name,
+                        marks=[
+                            *([] if enough in (None, name) else [pytest.mark.repetition]),
+                            *([] if name in _OURS else [_MAY_BE_SLOW]),
+                        ],
+                    )
                     for name in names
                 ],
             )

@@ -51,12 +51,12 @@ class SegmentState(HandleState):
         return self._part(handle.group, handle.start, handle.stop).reshape(handle.shape)
 
     def write(self, handle: Handle, value: Any) -> None:
-        """Let `handle` stand for `value`: an array of its shape, or a number that fills it."""
-        self._replace(
-            handle.group,
-            handle.start,
-            jnp.broadcast_to(value, handle.shape).reshape(-1),
-        )
+        """Let `handle` stand for `value`: an array of its shape, or a number that fills it.
+
+        What is written is data: no derivative goes through it.
+        """
+        value = jnp.broadcast_to(lax.stop_gradient(value), handle.shape)
+        self._replace(handle.group, handle.start, value.reshape(-1))
 
     def _part(self, group: str, start: int, stop: int) -> Array:
         flat = self.values[group]

@@ -113,6 +113,38 @@ REFUSED = {
     ),
     "dtype as a key": (lambda: {"float32": 1}[X.dtype], "comparing x.dtype with 'float32'"),
     "attribute of a dtype": (lambda: X.dtype.name, "x.dtype.name: x.dtype is an object of the framework"),
+    "largest of nothing": (
+        lambda: OPS.max(tensor(0, 3), axis=0),
+        "ops.max: axis 0 of float32[0, 3] has no elements",
+    ),
+    "index of nothing": (
+        lambda: OPS.argmax(tensor(B, 0), axis=1),
+        "ops.argmax: axis 1 of float32[B, 0] has no elem",
+    ),
+    "share of nothing": (
+        lambda: OPS.softmax(tensor(0)),
+        "ops.softmax: axis -1 of float32[0] has no elements",
+    ),
+    "spread of nothing": (
+        lambda: OPS.std(tensor(0, B)),
+        "ops.std: axis None of float32[0, B] has no elements",
+    ),
+    "out of nothing": (lambda: OPS.take(tensor(0, 3), INT), "ops.take: axis 0 of float32[0, 3] is empty"),
+    "image of no height": (
+        lambda: OPS.resize(tensor(B, 0, 3, 1), (2, 2)),
+        "images [N, H, W, C] of a fixed height",
+    ),
+    "filter of no width": (
+        lambda: OPS.conv2d(tensor(B, 3, 3, 1), tensor(1, 0, 1, 2)),
+        "filters [h, w, C, O]",
+    ),
+    "order of bools": (lambda: M < M, "bool[B, 3] has no order: use ops.logical_and"),
+    "negative of bytes": (
+        lambda: -tensor(3, dtype="uint8"),
+        "negative of uint8[3]: it has no negative numbers",
+    ),
+    "too small": (lambda: tensor(3, dtype="uint8") + -2, "the number -2 does not fit into uint8[3]"),
+    "too large": (lambda: OPS.full((2,), 300, "uint8"), "the number 300 does not fit into uint8[]"),
     "no operand": (lambda: OPS.maximum(1.0, 2.0), "at least one operand must be a tensor"),
     "scalar for a tensor": (lambda: OPS.exp(1.0), "ops.exp: x must be a tensor, given float 1.0"),
     "array for a tensor": (lambda: OPS.exp(np.ones(3)), "ops.exp: x must be a tensor, given ndarray"),

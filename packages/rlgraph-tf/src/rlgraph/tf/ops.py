@@ -44,11 +44,11 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
     log = staticmethod(lambda x: tf.math.log(x))
     sqrt = staticmethod(lambda x: tf.sqrt(x))
     square = staticmethod(lambda x: tf.square(x))
-    abs = staticmethod(lambda x: tf.abs(x))
+    abs = staticmethod(lambda x: x if x.dtype == tf.uint8 else tf.abs(x))
     tanh = staticmethod(lambda x: tf.tanh(x))
     sigmoid = staticmethod(lambda x: tf.sigmoid(x))
     isfinite = staticmethod(lambda x: tf.math.is_finite(x))
-    sign = staticmethod(lambda x: tf.sign(x))
+    sign = staticmethod(lambda x: tf.cast(x > 0, tf.uint8) if x.dtype == tf.uint8 else tf.sign(x))
     floor = staticmethod(lambda x: tf.floor(x))
     ceil = staticmethod(lambda x: tf.math.ceil(x))
     round = staticmethod(lambda x: tf.round(x))
@@ -115,7 +115,7 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
         squares = tf.square(x - mean)
         if correction == 0:
             return derivatives.reduce_mean(squares, axis, keepdims)
-        count = tf.size(x) // tf.size(mean)
+        count = tf.size(x) // tf.maximum(tf.size(mean), 1)
         return derivatives.reduce_sum(squares, axis, keepdims) / tf.cast(count - correction, x.dtype)
 
     @staticmethod

@@ -31,7 +31,7 @@ def _image(name: str, x: TensorSpec) -> tuple[int, int]:
     require_float(name, x)
     require_rank(name, x, 4, "[N, H, W, C]")
     height, width = x.shape[1:3]
-    if not (isinstance(height, int) and isinstance(width, int)):
+    if not (isinstance(height, int) and isinstance(width, int) and height and width):
         raise InferenceError(f"ops.{name} needs images [N, H, W, C] of a fixed height and width, given {x}")
     return height, width
 
@@ -40,7 +40,7 @@ def _kernel(name: str, filters: TensorSpec, axes: str) -> tuple[int, int]:
     """Height and width of the filters."""
     require_rank(name, filters, 4, axes)
     height, width = filters.shape[:2]
-    if not (isinstance(height, int) and isinstance(width, int)):
+    if not (isinstance(height, int) and isinstance(width, int) and height and width):
         raise InferenceError(f"ops.{name} needs filters {axes} of a fixed height and width, given {filters}")
     return height, width
 

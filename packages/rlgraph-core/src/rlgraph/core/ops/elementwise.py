@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from rlgraph.core.errors import InferenceError
 from rlgraph.core.ops.checks import require_bool, require_float, require_number
 from rlgraph.core.ops.contract import operation
@@ -39,7 +41,7 @@ def common_dtype(*operands: Operand) -> str:
     """The one dtype of all tensors among `operands`; Python scalars adapt if their kind allows it.
 
     Raises:
-        InferenceError: two tensors differ in dtype, or a float scalar meets an integer tensor.
+        InferenceError: two tensors differ in dtype, a float scalar meets an integer tensor, or an integer is too large.
     """
     tensors = [operand for operand in operands if isinstance(operand, TensorSpec)]
     if not tensors:
@@ -66,6 +68,8 @@ def common_dtype(*operands: Operand) -> str:
             )
         if not fits:
             raise InferenceError(f"no implicit promotion: {tensors[0]} with the Python scalar {scalar!r}")
+        if dtype[0] in "iu" and not np.iinfo(dtype).min <= scalar <= np.iinfo(dtype).max:
+            raise InferenceError(f"the number {scalar} does not fit into {tensors[0]}: use ops.astype first")
     return dtype
 
 

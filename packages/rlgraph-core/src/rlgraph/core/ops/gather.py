@@ -9,11 +9,20 @@ from rlgraph.core.ops.reduction import normalize_axis
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
+def _require_slices(name: str, x: TensorSpec, position: int, indices: TensorSpec) -> None:
+    """Check that there is something to take along an axis that is known to be empty: no index lies inside."""
+    if isinstance(x.shape[position], int) and x.shape[position] == 0 and 0 not in indices.shape:
+        raise InferenceError(
+            f"ops.{name}: axis {position} of {x} is empty: there is nothing to take at {indices}"
+        )
+
+
 @operation("gather")
 def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
     """The slices of `x` at `indices` (from 0) along `axis`; never a view."""
     require_indices("take", indices)
     position = normalize_axis(axis, len(x.shape), "take")
+    _require_slices("take", x, position, indices)
     return x.with_shape((*x.shape[:position], *indices.shape, *x.shape[position + 1 :]))
 
 
@@ -25,6 +34,7 @@ def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> Tenso
     """
     require_indices("take_along_axis", indices)
     position = normalize_axis(axis, len(x.shape), "take_along_axis")
+    _require_slices("take_along_axis", x, position, indices)
     others = [(a, b) for i, (a, b) in enumerate(zip(x.shape, indices.shape, strict=False)) if i != position]
     if len(x.shape) != len(indices.shape) or any(a != b for a, b in others):
         wanted = ", ".join("any" if i == position else str(size) for i, size in enumerate(x.shape))

@@ -37,6 +37,15 @@ def reduced_shape(shape: Shape, axis: Axis, keepdims: bool, name: str) -> Shape:
     return tuple(dim for i, dim in enumerate(shape) if i not in folded)
 
 
+def _require_elements(name: str, x: TensorSpec, axis: Axis) -> None:
+    """Check that no reduced axis is known to be empty: frameworks disagree about what that gives."""
+    kept = reduced_shape(x.shape, axis, True, name)
+    if any(
+        isinstance(size, int) and size == 0 and left == 1 for size, left in zip(x.shape, kept, strict=True)
+    ):
+        raise InferenceError(f"ops.{name}: axis {axis} of {x} has no elements")
+
+
 @operation("reduction")
 def mean(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """Arithmetic mean over `axis`."""
@@ -55,6 +64,7 @@ def sum_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec
 def max_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """Largest element over `axis`."""
     require_number("max", x)
+    _require_elements("max", x, axis)
     return x.with_shape(reduced_shape(x.shape, axis, keepdims, "max"))
 
 
@@ -62,6 +72,7 @@ def max_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec
 def min_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """Smallest element over `axis`."""
     require_number("min", x)
+    _require_elements("min", x, axis)
     return x.with_shape(reduced_shape(x.shape, axis, keepdims, "min"))
 
 
@@ -98,6 +109,7 @@ def prod(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec
 def var(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: int = 0) -> TensorSpec:
     """Variance over `axis`: the sum of squared deviations from the mean, divided by ``N - correction``."""
     require_float("var", x)
+    _require_elements("var", x, axis)
     require_whole("var", "correction", correction)
     return TensorSpec(reduced_shape(x.shape, axis, keepdims, "var"), x.dtype, 0.0, None)
 
@@ -106,6 +118,7 @@ def var(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: in
 def std(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: int = 0) -> TensorSpec:
     """Standard deviation over `axis`: the square root of `var`."""
     require_float("std", x)
+    _require_elements("std", x, axis)
     require_whole("std", "correction", correction)
     return TensorSpec(reduced_shape(x.shape, axis, keepdims, "std"), x.dtype, 0.0, None)
 
@@ -114,11 +127,13 @@ def std(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: in
 def logsumexp(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """``log(sum(exp(x)))`` over `axis`, computed without overflow."""
     require_float("logsumexp", x)
+    _require_elements("logsumexp", x, axis)
     return TensorSpec(reduced_shape(x.shape, axis, keepdims, "logsumexp"), x.dtype, x.low, None)
 
 
 def _index_along(x: TensorSpec, axis: int, name: str) -> TensorSpec:
     require_number(name, x)
+    _require_elements(name, x, axis)
     size = x.shape[normalize_axis(axis, len(x.shape), name)]
     high = None if isinstance(size, SymbolicDim) else size
     return TensorSpec(reduced_shape(x.shape, axis, False, name), "int64", 0, high)
@@ -156,7 +171,7 @@ def cumulative_prod(x: TensorSpec, axis: int) -> TensorSpec:
 def softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
     """``exp(x) / sum(exp(x))`` along `axis`, computed without overflow."""
     require_float("softmax", x)
-    normalize_axis(axis, len(x.shape), "softmax")
+    _require_elements("softmax", x, axis)
     return replace(x, low=0.0, high=1.0)
 
 
@@ -164,5 +179,5 @@ def softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
 def log_softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
     """The logarithm of `softmax`, computed without overflow."""
     require_float("log_softmax", x)
-    normalize_axis(axis, len(x.shape), "log_softmax")
+    _require_elements("log_softmax", x, axis)
     return replace(x, low=None, high=0.0)

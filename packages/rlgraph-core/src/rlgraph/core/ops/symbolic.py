@@ -105,6 +105,13 @@ class SymbolicTensor:
     def _comparison(self, other: Any) -> SymbolicTensor:
         return SymbolicTensor(comparison(self._observe(), _operand(other)))
 
+    def _ordering(self, other: Any) -> SymbolicTensor:
+        if self.spec.dtype == "bool":
+            raise InferenceError(
+                f"{self.spec} has no order: use ops.logical_and, ops.logical_or, or ops.astype first"
+            )
+        return self._comparison(other)
+
     def _logical(self, name: str, other: Any) -> SymbolicTensor:
         return SymbolicTensor(OPERATIONS[name].rule(self._observe(), _operand(other)))
 
@@ -140,19 +147,21 @@ class SymbolicTensor:
         return SymbolicTensor(product, carries=self.carries | other.carries)
 
     def __neg__(self) -> SymbolicTensor:
+        if self.spec.dtype.startswith("uint"):
+            raise InferenceError(f"negative of {self.spec}: it has no negative numbers, use ops.astype first")
         return self._arithmetic("negative", 0 if self.spec.is_int else 0.0)
 
     def __lt__(self, other: Any) -> SymbolicTensor:
-        return self._comparison(other)
+        return self._ordering(other)
 
     def __le__(self, other: Any) -> SymbolicTensor:
-        return self._comparison(other)
+        return self._ordering(other)
 
     def __gt__(self, other: Any) -> SymbolicTensor:
-        return self._comparison(other)
+        return self._ordering(other)
 
     def __ge__(self, other: Any) -> SymbolicTensor:
-        return self._comparison(other)
+        return self._ordering(other)
 
     def __eq__(self, other: object) -> SymbolicTensor:  # type: ignore[override]
         return self._comparison(other)
