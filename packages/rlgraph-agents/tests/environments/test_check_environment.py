@@ -268,3 +268,27 @@ def test_a_part_that_is_no_mask(mask):
     assert (found.level, found.check) == ("error", "masks")
     assert found.message == f"Legal: {caught.value.faults[0].text}"
     assert "expected bools or 0 and 1 of shape [2, 3] or [5]" in found.message
+
+
+class Forwarding:
+    """Has attributes of something inside."""
+
+    def __getattr__(self, name):
+        if name == "score":
+            return 3
+        raise AttributeError(name)
+
+
+class Scored(Walk, Forwarding):
+    @property
+    def level(self):
+        return self._misspelt + 1
+
+
+def test_attributes_that_are_not_there_hide_no_others():
+    environment = Scored.__new__(Scored)
+    assert environment.score == 3
+    with pytest.raises(AttributeError, match="_misspelt"):
+        _ = environment.level
+    with pytest.raises(AttributeError, match="no attribute 'resett'. Did you mean 'reset'"):
+        _ = Walk.__new__(Walk).resett

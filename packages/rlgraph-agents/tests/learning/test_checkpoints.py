@@ -161,6 +161,8 @@ def test_one_place_is_given(make_agent, tmp_path):
             call(tmp_path / "model", path=tmp_path / "model")
     with pytest.raises(SpecError, match="store_model.add_timestep: expected true or false"):
         agent.store_model(tmp_path / "model", add_timestep="yes")
+    with pytest.raises(InputError, match="expected a path with a name, to which the step is added, given"):
+        agent.store_model(".", add_timestep=True)
     assert not [*tmp_path.iterdir()]
 
 

@@ -25,6 +25,17 @@ from rlgraph_jax.random import Stream
 Values = dict[str, Array]
 
 
+@jax.custom_jvp
+def replaced(present: Array, value: Array) -> Array:
+    """`value`, with the derivatives of `present`."""
+    return value
+
+
+@replaced.defjvp
+def _(primals: tuple[Array, Array], tangents: tuple[Any, Any]) -> tuple[Array, Any]:
+    return primals[1], tangents[0]
+
+
 class SegmentState(HandleState):
     """The values that one segment works on.
 
@@ -53,10 +64,11 @@ class SegmentState(HandleState):
     def write(self, handle: Handle, value: Any) -> None:
         """Let `handle` stand for `value`: an array of its shape, or a number that fills it.
 
-        What is written is data: no derivative goes through it.
+        What is written is data: no derivative goes through it, and the variable stays the same variable.
         """
-        value = jnp.broadcast_to(lax.stop_gradient(value), handle.shape)
-        self._replace(handle.group, handle.start, value.reshape(-1))
+        present = self.read(handle)
+        value = jnp.broadcast_to(value, handle.shape).astype(present.dtype)
+        self._replace(handle.group, handle.start, replaced(present, value).reshape(-1))
 
     def _part(self, group: str, start: int, stop: int) -> Array:
         flat = self.values[group]

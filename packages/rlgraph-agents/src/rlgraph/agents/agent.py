@@ -39,7 +39,7 @@ class Agent(NameHints, BaseAgent):
     ``SomeAgent(env=..., ...)`` without Spaces.
     """
 
-    name_hints = MappingProxyType({"Agent": OF_AN_AGENT})
+    _name_hints = MappingProxyType({"Agent": OF_AN_AGENT})
     refused_when_terminated = (*BaseAgent.refused_when_terminated, "learn", "evaluate")
 
     @hint_unknown_arguments(IN_LEARN, _worker_options)

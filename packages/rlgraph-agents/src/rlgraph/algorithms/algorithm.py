@@ -60,6 +60,8 @@ class Algorithm(Component):
             where its defaults, or the small networks and frequent updates of the suite, do not learn small tasks.
         test_alternatives: option -> further values, one of which must change what training ends with; for options whose
             values neither `search_space` nor their type tells. An empty list: none has an effect in small tasks.
+        test_exceptions: row of the conformance suite, ``"targets/lag"`` -> why it does not concern the algorithm, such
+            as "its policy learns less often than its targets move".
     """
 
     policy: Any
@@ -78,6 +80,7 @@ class Algorithm(Component):
     search_space: ClassVar[Mapping[str, Any]] = {}
     test_options: ClassVar[Mapping[str, Any]] = {}
     test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    test_exceptions: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)

@@ -32,7 +32,7 @@ class Environment(NameHints, ABC):
     `action_space`, and dicts and tuples of these if the Space is a container.
     """
 
-    name_hints = OF_ENVIRONMENTS
+    _name_hints = OF_ENVIRONMENTS
 
     def __init__(self, state_space: Space, action_space: Space) -> None:
         self.state_space = state_space

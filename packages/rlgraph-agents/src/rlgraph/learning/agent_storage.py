@@ -114,6 +114,10 @@ class AgentStorage:
         memory = check_flag(memory, "store_model.memory")
         add_timestep = check_flag(add_timestep, "store_model.add_timestep")
         place = _the_place("store_model", directory, path)
+        if add_timestep and place.name in ("", ".."):
+            raise InputError(
+                f"store_model: expected a path with a name, to which the step is added, given {place}"
+            )
         with self._updating, self._observing:  # counters, weights and memory of one moment
             own = {**self.progress_facts(), AGENT: self._readable_spec(), MEANING_KEY: MEANING}
             return self.executor.save(

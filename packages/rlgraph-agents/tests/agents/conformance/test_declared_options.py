@@ -79,3 +79,12 @@ def test_a_refused_second_value():
     WithOptions.test_alternatives = {"mode": [], "flag": [], "gae_lambda": [7.0]}
     outcome = run_row(ROWS["options/each_has_an_effect"], AgentUnderTest(WithOptions, BACKEND))
     assert "every value tried of the option gae_lambda is refused, 7.0" in outcome.message
+
+
+class Excused(A2C):
+    test_exceptions: ClassVar[dict[str, str]] = {"targets/lag": "it has none"}
+
+
+def test_an_algorithm_says_which_rows_do_not_concern_it():
+    (outcome,) = run_agent_conformance(Excused, "numpy", only=["targets/lag"])
+    assert (outcome.status, outcome.message) == ("gated", "the algorithm says: it has none")

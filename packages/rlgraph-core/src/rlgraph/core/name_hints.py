@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import getattr_static
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -92,16 +93,20 @@ class NameHints:
     """An unknown attribute is answered with the name that it has here."""
 
     #: As `OF_COMPONENTS`.
-    name_hints: ClassVar[Mapping[str, OtherNames]] = OF_COMPONENTS
+    _name_hints: ClassVar[Mapping[str, OtherNames]] = OF_COMPONENTS
 
     if not TYPE_CHECKING:  # the attributes that there are stay checked
 
         def __getattr__(self, name):
             kind = type(self)
+            if getattr_static(kind, name, None) is not None:
+                return object.__getattribute__(self, name)  # a property, whose own error is the cause
+            if (following := getattr(super(), "__getattr__", None)) is not None:
+                return following(name)
             message = f"{kind.__name__!r} object has no attribute {name!r}"
             if not name.startswith("_"):
                 public = [each for each in {*dir(kind), *vars(self)} if not each.startswith("_")]
-                message = f"{message}. {offer(name, public, names_of(kind, kind.name_hints))}"
+                message = f"{message}. {offer(name, public, names_of(kind, kind._name_hints))}"
             raise AttributeError(message)
 
 

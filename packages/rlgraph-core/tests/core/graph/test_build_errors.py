@@ -214,8 +214,8 @@ def test_a_method_that_is_not_there():
 def test_names_are_compared_only_for_a_message_that_is_read(monkeypatch):
     layer, compared = Layer(scope="layer"), []
     monkeypatch.setattr(
-        "rlgraph.core.component.component.nearest",
-        lambda name, known: compared.append(name) or "Known: call.",
+        "rlgraph.core.component.component.offer",
+        lambda name, known, others: compared.append(name) or "Known: call.",
     )
     assert getattr(layer, "cal", None) is None
     assert not compared

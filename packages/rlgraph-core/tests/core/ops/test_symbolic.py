@@ -123,8 +123,23 @@ REFUSED = {
     ),
     "share of nothing": (
         lambda: OPS.softmax(tensor(0)),
-        "ops.softmax: axis -1 of float32[0] has no elements",
+        "ops.softmax: axis 0 of float32[0] has no elements",
     ),
+    "shares over all axes": (lambda: OPS.softmax(X, axis=None), "ops.softmax: axis None does not exist"),
+    "shares over several axes": (
+        lambda: OPS.log_softmax(X, axis=(0, 1)),
+        "ops.log_softmax: axis (0, 1) does",
+    ),
+    "dtype in a text": (lambda: str(X.dtype), "str(x.dtype): x.dtype is an object of the framework"),
+    "dtype in a formatted text": (
+        lambda: f"{X.dtype}",
+        "str(x.dtype): x.dtype is an object of the framework",
+    ),
+    "first of what values decide": (
+        lambda: OPS.boolean_mask(X, M[:, 0])[:1],
+        "may be too small: use ops.take",
+    ),
+    "last of the rest": (lambda: X[1:][-1:], "of the unknown size B - 1 in"),
     "spread of nothing": (
         lambda: OPS.std(tensor(0, B)),
         "ops.std: axis None of float32[0, B] has no elements",
@@ -232,7 +247,7 @@ def test_fixed_sizes_are_plain_integers():
     assert (X.shape[1], X.shape[-1], X.shape[1:], len(X.shape)) == (3, 3, (3,), 2)
     assert type(X.shape[1]) is int
     assert tuple(tensor(2, 3).shape) == (2, 3)
-    assert (str(X.dtype), repr(X)) == ("float32", "float32[B, 3]")
+    assert (repr(X.dtype), repr(X)) == ("float32", "float32[B, 3]")
 
 
 def test_sizes_from_shape_go_into_other_operations():

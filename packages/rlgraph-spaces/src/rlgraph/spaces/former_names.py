@@ -29,7 +29,8 @@ class _Answers(MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
         if fullname in _ANSWERS:
             module, _, name = fullname.rpartition(".")
-            raise ImportError(f"{module} has no {name!r} any more. {_ANSWERS[fullname]}", name=fullname)
+            # `from module import name` swallows the error of a module that has its own full name.
+            raise ModuleNotFoundError(f"{module} has no {name!r} any more. {_ANSWERS[fullname]}", name=module)
 
 
 def answer_names(module: str, names: Mapping[str, str]) -> None:
@@ -54,5 +55,5 @@ def answer_names(module: str, names: Mapping[str, str]) -> None:
 
 def names_of(target: Any, names: Mapping[str, Mapping[str, T]]) -> Mapping[str, T]:
     """What `names`, by the qualified name, have for a class, with those it is derived from, or for a function."""
-    owners = [each.__qualname__ for each in getattr(target, "__mro__", (target,))]
+    owners = [getattr(each, "__qualname__", "") for each in getattr(target, "__mro__", (target,))]
     return ChainMap(*(dict(names[owner]) for owner in owners if owner in names))

@@ -185,7 +185,7 @@ def _of_search_space(space: Mapping[str, Any], name: str, usual: Any) -> list[An
             ]
         else:
             values = [value for value in values if value != usual]
-            is_number = isinstance(usual, int | float)
+            is_number = all(isinstance(value, int | float) for value in (usual, *values))
             found += sorted(values, key=lambda value: abs(value - usual)) if is_number else values
     return found
 

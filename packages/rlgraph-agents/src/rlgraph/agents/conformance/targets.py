@@ -16,7 +16,7 @@ from rlgraph.components import Target
 from rlgraph.spaces import IntBox
 
 #: Options with the target's share of its source, and with the updates between two moves of targets.
-SHARES, DELAYS = ("tau", "sync_tau"), ("policy_delay", "target_delay")
+SHARES, DELAYS = ("tau", "sync_tau"), ("target_delay", "policy_delay")
 #: A learning rate, and nothing else that moves weights.
 PLAIN: dict[str, Any] = {"optimizer_spec": {"learning_rate": 0.01}, "normalize_states": False, "n_step": 1}
 Weights = dict[str, np.ndarray]
@@ -113,7 +113,9 @@ def reached_states_teach_nothing(subject: AgentUnderTest) -> None:
     agent.update(as_batch(agent, columns))
     after = agent.executor.get_weights(trainable_only=True)
     sizes = {4: 1, 4 + width: 1 + width}
-    layers = {name: x for name, x in before.items() if x.ndim == 2 and len(x) in sizes}
+    matrices = {name: x for name, x in before.items() if x.ndim == 2}
+    inner = {x.shape[1] for x in matrices.values()}  # what takes the output of another may not take states
+    layers = {name: x for name, x in matrices.items() if len(x) in sizes and len(x) not in inner}
     if not layers:
         raise NotApplicable("no trainable matrix takes the 4 numbers of states")
     for name, old in layers.items():

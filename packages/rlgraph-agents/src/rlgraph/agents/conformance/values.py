@@ -63,7 +63,7 @@ SOON: dict[str, Any] = {
     "weight_entropy": 0.0,
 }
 #: Columns of a batch, updates at most, and how near values have to come.
-COLUMNS, UPDATES, NEAR = 8, 400, 0.05
+COLUMNS, UPDATES, NEAR = 8, 600, 0.05
 
 
 @row("values")

@@ -171,7 +171,7 @@ def cumulative_prod(x: TensorSpec, axis: int) -> TensorSpec:
 def softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
     """``exp(x) / sum(exp(x))`` along `axis`, computed without overflow."""
     require_float("softmax", x)
-    _require_elements("softmax", x, axis)
+    _require_elements("softmax", x, normalize_axis(axis, len(x.shape), "softmax"))
     return replace(x, low=0.0, high=1.0)
 
 
@@ -179,5 +179,5 @@ def softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
 def log_softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
     """The logarithm of `softmax`, computed without overflow."""
     require_float("log_softmax", x)
-    _require_elements("log_softmax", x, axis)
+    _require_elements("log_softmax", x, normalize_axis(axis, len(x.shape), "log_softmax"))
     return replace(x, low=None, high=0.0)

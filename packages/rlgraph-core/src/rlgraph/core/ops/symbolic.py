@@ -6,6 +6,7 @@ tensor methods, no Python `if` on a tensor) is the same for every backend.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from inspect import Parameter
 from typing import Any, NoReturn
@@ -18,6 +19,8 @@ from rlgraph.core.ops.elementwise import arithmetic, comparison
 from rlgraph.core.ops.random import noise_of
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
+#: The size of a batch or time rank.
+_RANK = re.compile(r"[BT]\d*")
 #: Prefixes of the annotations of options, which are Python values.
 OPTIONS = ("int", "float", "bool", "str")
 
@@ -222,10 +225,11 @@ class _Dtype:
     def __init__(self, name: str):
         self._name = name
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self._name
 
-    __repr__ = __str__
+    def __str__(self) -> NoReturn:
+        raise InferenceError(_DTYPE_IN_PYTHON.format("str(x.dtype)"))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, _Dtype):
@@ -327,8 +331,8 @@ def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int |
     if step in (None, 1):
         if start >= 0 and (stop is None or stop < 0):
             return size - start if stop is None else size - start + stop
-        if (start, stop) in ((0, 1), (-1, None)):  # the first or last; there is one, as before x[1:]
-            return 1
+        if (start, stop) in ((0, 1), (-1, None)) and _RANK.fullmatch(repr(size)):
+            return 1  # the first or last; a batch has one, as for x[1:]
     raise InferenceError(
         f"slice {key} of the unknown size {size} in {spec}, which may be too small: use ops.take, as in "
         "ops.take(x, ops.arange(2), axis=0)"
@@ -448,7 +452,7 @@ class SymbolicOps:
 
     def _dtype(self, operation: Operation, dtype: str | _Dtype | None) -> str:
         if isinstance(dtype, _Dtype):
-            return str(dtype)
+            return repr(dtype)
         if dtype is None or dtype == "float":
             return self.float_dtype
         if dtype not in DTYPES:
