@@ -10,7 +10,7 @@ from typing import Any
 from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import ExecutionSpec, SpecError
-from rlgraph.core.component.decorators import ApiMethod
+from rlgraph.core.component.members import ApiMethod
 from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.experience.experience import Experience, ExperienceKind

@@ -14,7 +14,7 @@ from inspect import Parameter
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from rlgraph.core import PluginError, registry
-from rlgraph.core.component.decorators import ApiMethod
+from rlgraph.core.component.members import ApiMethod
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.core.specs.spec_types import spec_type
 from rlgraph.experience.specs import model_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -101,19 +101,6 @@ class Space(Ranked):
     @abstractmethod
     def flat_dim_with_categories(self) -> int:
         """`flat_dim` with every categorical value one-hot encoded."""
-
-    @overload
-    def flatten(
-        self, mapping: None = None, custom_scope_separator: str = "/", scope_separator_at_start: bool = False
-    ) -> dict[str, BoxSpace]: ...
-
-    @overload
-    def flatten(
-        self,
-        mapping: Callable[[str, BoxSpace], T],
-        custom_scope_separator: str = "/",
-        scope_separator_at_start: bool = False,
-    ) -> dict[str, T]: ...
 
     def flatten(
         self, mapping: Any = None, custom_scope_separator: str = "/", scope_separator_at_start: bool = False

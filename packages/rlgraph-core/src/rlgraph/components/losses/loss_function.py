@@ -15,7 +15,7 @@ from rlgraph.components.losses.per_item_checks import (
     time_axis_of,
 )
 from rlgraph.core import AssemblyError, Component, SpecError, all_reduce, graph_fn, in_group, rlgraph_api
-from rlgraph.core.component.decorators import ApiMethod
+from rlgraph.core.component.members import ApiMethod
 from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.functional.supervised import sequence_mask
 from rlgraph.core.functional.weighting import part_of_number, weighted_mean, weighted_sum, without_garbage

@@ -21,7 +21,7 @@ from rlgraph.core import (
     loop,
     rlgraph_api,
 )
-from rlgraph.core.component.decorators import BoundApiMethod
+from rlgraph.core.component.members import BoundApiMethod
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.sequences import parts_side_by_side
 from rlgraph.core.ops import leaves_of

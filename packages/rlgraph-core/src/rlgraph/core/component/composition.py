@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import update_wrapper
 from typing import Any, Self, TypeVar, cast
 
-from rlgraph.core.component.decorators import ApiMethod, GraphFunction, Member
+from rlgraph.core.component.members import ApiMethod, GraphFunction, Member
 from rlgraph.core.component.options import Options
 from rlgraph.core.errors import AssemblyError, nearest
 from rlgraph.core.specs.specifiable import Specifiable

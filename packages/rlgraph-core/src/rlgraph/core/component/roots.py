@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rlgraph.core.component.component import Component
-from rlgraph.core.component.decorators import BoundApiMethod
+from rlgraph.core.component.members import BoundApiMethod
 from rlgraph.core.errors import AssemblyError
 
 

@@ -7,7 +7,6 @@ tensor methods, no Python `if` on a tensor) is the same for every backend.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from inspect import Parameter
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ from rlgraph.core.ops.dims import AskedSize, SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
 from rlgraph.core.ops.random import noise_of
+from rlgraph.core.ops.tensor_attributes import Dtype, FixedShape
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 #: The size of a batch or time rank.
@@ -71,12 +71,12 @@ class SymbolicTensor:
         return SymbolicTensor(spec, self.aliases, self._recorder, self.carries)
 
     @property
-    def shape(self) -> _FixedShape:
-        return _FixedShape(self.spec)
+    def shape(self) -> FixedShape:
+        return FixedShape(self.spec)
 
     @property
-    def dtype(self) -> _Dtype:
-        return _Dtype(self.spec.dtype)
+    def dtype(self) -> Dtype:
+        return Dtype(self.spec.dtype)
 
     def __repr__(self) -> str:
         return repr(self.spec)
@@ -215,59 +215,6 @@ class SymbolicVariable(SymbolicTensor):
         assert self._recorder is not None
         self._recorder.read_whole(self.name)
         return super().__getitem__(key)
-
-
-class _Dtype:
-    """``x.dtype``, the framework's object when the function runs: what all frameworks' objects have in common."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str):
-        self._name = name
-
-    def __repr__(self) -> str:
-        return self._name
-
-    def __str__(self) -> NoReturn:
-        raise InferenceError(_DTYPE_IN_PYTHON.format("str(x.dtype)"))
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, _Dtype):
-            return self._name == other._name
-        raise InferenceError(_DTYPE_IN_PYTHON.format(f"comparing x.dtype with {other!r}"))
-
-    def __hash__(self) -> int:
-        return hash(self._name)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise InferenceError(_DTYPE_IN_PYTHON.format(f"x.dtype.{name}"))
-
-
-_DTYPE_IN_PYTHON = (
-    "{}: x.dtype is an object of the framework when the function runs. It may be given to operations, and compared "
-    "with that of another tensor. A name has the dtype of a Space: see check_input_spaces, @graph_fn(space_of=...)"
-)
-
-
-class _FixedShape(Sequence[int]):
-    """``x.shape``: sizes that the Space fixes; any other size is an error that names ``ops.shape``."""
-
-    def __init__(self, spec: TensorSpec):
-        self._spec = spec
-
-    def __len__(self) -> int:
-        return len(self._spec.shape)
-
-    def __getitem__(self, index: Any) -> Any:
-        sizes = self._spec.shape[index]
-        for size in sizes if isinstance(sizes, tuple) else (sizes,):
-            if isinstance(size, SymbolicDim):
-                raise InferenceError(
-                    f"x.shape[{index}] of {self._spec} is not fixed by the Space: use ops.shape(x)[{index}]"
-                )
-        return sizes
 
 
 def _operand(value: Any) -> Any:
@@ -450,8 +397,8 @@ class SymbolicOps:
         finally:
             self._recorder.region = outer
 
-    def _dtype(self, operation: Operation, dtype: str | _Dtype | None) -> str:
-        if isinstance(dtype, _Dtype):
+    def _dtype(self, operation: Operation, dtype: str | Dtype | None) -> str:
+        if isinstance(dtype, Dtype):
             return repr(dtype)
         if dtype is None or dtype == "float":
             return self.float_dtype

@@ -16,7 +16,7 @@ import numpy as np
 
 from rlgraph.components import LossFunction
 from rlgraph.core import Collective, Component, GraphExecutor, gradients, graph_fn, memory_group
-from rlgraph.core.component.decorators import GraphFunction
+from rlgraph.core.component.members import GraphFunction
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.ops import map_nested
 from rlgraph.spaces import BoxSpace, FloatBox, Space, from_spec
