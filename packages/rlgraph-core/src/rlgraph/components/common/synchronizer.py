@@ -49,10 +49,9 @@ class Synchronizer(Component):
 
     @graph_fn(returns=0)
     def _sync(self, ops: Any, source: Any, target: Any) -> None:
-        is_float = ops.zeros(()).dtype
         for new, old in zip(source, target, strict=True):
             # Integers and bools, such as the number of batches that a normalization has seen, have no share.
-            if self.tau == 1.0 or old.dtype != is_float:
+            if self.tau == 1.0 or "float" not in str(old.dtype):
                 ops.assign(old, ops.read(new))
             else:
                 ops.assign_add(old, self.tau * (new - old))

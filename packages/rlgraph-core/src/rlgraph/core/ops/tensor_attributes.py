@@ -10,6 +10,16 @@ from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
+class _DtypeText(str):
+    """``str(x.dtype)``: frameworks write it differently, but the name is in all of their texts."""
+
+    def _refuse(self, other: object) -> NoReturn:
+        raise InferenceError(_DTYPE_IN_PYTHON.format(f"str(x.dtype) and {other!r}"))
+
+    __eq__ = __ne__ = startswith = endswith = _refuse  # type: ignore[assignment]
+    __hash__ = str.__hash__
+
+
 class Dtype:
     """``x.dtype``, the framework's object when the function runs: what all frameworks' objects have in common."""
 
@@ -21,8 +31,8 @@ class Dtype:
     def __repr__(self) -> str:
         return self._name
 
-    def __str__(self) -> NoReturn:
-        raise InferenceError(_DTYPE_IN_PYTHON.format("str(x.dtype)"))
+    def __str__(self) -> str:
+        return _DtypeText(self._name)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Dtype):
