@@ -111,7 +111,7 @@ class ActorCritic(Algorithm):
         return fields, metrics
 
     def explained(self, computed: Mapping[str, Any], records: Any) -> dict[str, Any]:
-        """``{"explained_variance": []}`` of what `evaluated` returned, for use in `update`."""
+        """``{"explained_variance": []}`` of what `compute_advantages` returned, for use in `update`."""
         values = computed["values"]
         returns = self._sum(values, computed["advantages"])
         explained = self.loss.get_explained_variance(
@@ -128,7 +128,7 @@ class ActorCritic(Algorithm):
 
         Args:
             losses: what a loss returns.
-            records: those that the loss is of, with the fields of `evaluated`.
+            records: those that the loss is of, with the fields of `compute_advantages`.
             progress: how much of training is done, [].
         """
         variables = self.trainable_variables(self.policy, self.value_function)
