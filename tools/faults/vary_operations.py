@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="operations or operators")
     options = parser.parse_args()
     backends = {
-        name: (create_backend(name, ExecutionSpec(threads=1)).ops, getattr(import_module(module), function))
+        name: (create_backend(name, ExecutionSpec()).ops, getattr(import_module(module), function))
         for name, (module, function) in FRAMEWORKS.items()
         if name in installed_backends()
     }
