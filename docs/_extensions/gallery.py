@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class ThumbnailDirective(SphinxDirective):
-    """The graph of what a page beside this one calls `test`, a `ComponentTest`; the page is run for it."""
+    """The graph of what a page beside this one calls `test`, a `ComponentTest`, or `agent`; the page is run for it."""
 
     required_arguments = 1
 
@@ -21,7 +21,8 @@ class ThumbnailDirective(SphinxDirective):
 
         page = Path(self.get_source_info()[0]).parent / f"{self.arguments[0]}.md"
         self.env.note_dependency(str(page))
-        drawing = draw(results_of(page)[-1].values["test"].executor, depth=1)
+        values = results_of(page)[-1].values
+        drawing = draw(values["test" if "test" in values else "agent"].executor, depth=1)
         alt = f"component graph of {drawing.scene.root.title}"
         return [saved_image(drawing, f"thumbnail-{page.stem}", alt, Path(self.env.srcdir))]
 

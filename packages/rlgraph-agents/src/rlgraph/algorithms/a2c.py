@@ -21,6 +21,7 @@ class A2C(ActorCritic):
         optimizer_spec: one optimizer for policy and value function; default: RMSProp.
     """
 
+    make_loss = ActorCriticLoss
     default_optimizer = "rmsprop"
 
     def __init__(
@@ -34,7 +35,7 @@ class A2C(ActorCritic):
         **options: Any,
     ):
         super().__init__(state_space, action_space, "a2c", gae_lambda=gae_lambda, **options)
-        self.loss = ActorCriticLoss(weight_entropy=weight_entropy, weight_vf=weight_vf)
+        self.loss = self.make_loss(weight_entropy=weight_entropy, weight_vf=weight_vf)
         self.add_components(self.loss)
 
     @rlgraph_api

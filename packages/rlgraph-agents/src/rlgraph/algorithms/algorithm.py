@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.metric import Metric
@@ -51,6 +51,8 @@ class Algorithm(Component):
             Q-learning does, so that a mask must allow one there; False: values of states do, or none.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
+        make_loss: makes the loss: its class, or a method. It is called in the constructor with the options that concern
+            the loss, by name. Algorithms without a loss component do not call it.
         metrics: name of a number that `update` returns -> what it is, for the glossary and the columns of a run; it has
             no need to name ``loss``. What is missing here is recorded all the same.
         live_metrics: the metrics that the live view of a run shows, the most important ones first.
@@ -66,6 +68,7 @@ class Algorithm(Component):
 
     policy: Any
     update: Any
+    make_loss: Callable[..., Any]
 
     experience: ClassVar[ExperienceKind]
     agent_class: ClassVar[str] = "rlgraph.agents.agent:Agent"

@@ -29,6 +29,7 @@ class BehaviourCloning(Algorithm):
         optimizer_spec: default: Adam.
     """
 
+    make_loss = NegativeLogLikelihoodLoss
     experience = Demonstrations.of(memory_spec={"capacity": 10**5})
     values_next_actions = False
     metrics: Mapping[str, Metric] = usual("gradient_norm")
@@ -49,7 +50,7 @@ class BehaviourCloning(Algorithm):
     ):
         layers = network_for(state_space, network_spec)
         self.policy = Policy(layers, action_space, distributions_spec=distributions_spec)
-        self.loss = NegativeLogLikelihoodLoss()
+        self.loss = self.make_loss()
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         super().__init__(self.policy, self.loss, self.optimizer, scope="bc")
 

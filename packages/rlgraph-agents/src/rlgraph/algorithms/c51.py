@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.q_learning import QLearning
@@ -23,7 +22,7 @@ class C51(QLearning):
         double_q, dueling_q: see `QLearning`; the paper has neither.
     """
 
-    name = "c51"
+    name, make_loss = "c51", CategoricalDQNLoss
     search_space: ClassVar[Mapping[str, Any]] = {**QLearning.search_space, "num_atoms": [21, 51, 101]}
     test_options: ClassVar[Mapping[str, Any]] = {"low": 0.0, "high": 2.0}  # returns of small tasks
 
@@ -40,7 +39,7 @@ class C51(QLearning):
         **options: Any,
     ):
         self.returns = CategoricalReturns(num_atoms, low, high)
-        self.make_loss = partial(CategoricalDQNLoss, low, high)
+        self.loss_options = {"low": low, "high": high}
         super().__init__(state_space, action_space, double_q=double_q, dueling_q=dueling_q, **options)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.metric import Metric
@@ -30,6 +29,7 @@ class DQFD(QLearning):
         optimizer_spec: as of `QLearning`; its `l2_penalty` is 1e-5 unless given.
     """
 
+    make_loss = DQFDLoss
     experience = ReplayWithDemonstrations.of(memory_spec={"capacity": 10**5})
     metrics: Mapping[str, Metric] = {
         **QLearning.metrics,
@@ -56,22 +56,21 @@ class DQFD(QLearning):
         optimizer_spec: ComponentSpec = None,
         **options: Any,
     ):
-        self.make_loss = partial(
-            DQFDLoss,
-            expert_margin,
-            supervised_weight,
-            n_step_weight,
-            huber_loss=huber_loss,
-            action_space=action_space,
-        )
+        self.loss_options = {
+            "expert_margin": expert_margin,
+            "supervised_weight": supervised_weight,
+            "n_step_weight": n_step_weight,
+            "huber_loss": huber_loss,
+            "action_space": action_space,
+        }
         if optimizer_spec is None or isinstance(optimizer_spec, Mapping):
             optimizer_spec = {"l2_penalty": 1e-5, **(optimizer_spec or {})}
         super().__init__(state_space, action_space, optimizer_spec=optimizer_spec, **options)
 
-    def _values(self, records: Any) -> dict[str, Any]:
-        values = {**super()._values(records), "apply_demo_loss": records["demonstrations"]}
+    def loss_inputs(self, records: Any) -> dict[str, Any]:
+        values = {**super().loss_inputs(records), "apply_demo_loss": records["demonstrations"]}
         if "n_step_rewards" not in records:
             return values
         names = ("rewards", "terminals", "discounts", "next_observations")
-        later = super()._values({**records, **{name: records[f"n_step_{name}"] for name in names}})
+        later = super().loss_inputs({**records, **{name: records[f"n_step_{name}"] for name in names}})
         return {**values, **{f"n_step_{name}": later[name] for name in later if name not in OF_THE_STATE}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.q_learning import QLearning
@@ -21,6 +20,7 @@ class DQN(QLearning):
         value_rescaling: the network's values are rescaled, for large returns (Pohlen et al., 2018).
     """
 
+    make_loss = DQNLoss
     test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {"td_aggregation": ["mean_error"]}
 
     def __init__(
@@ -34,12 +34,11 @@ class DQN(QLearning):
         value_rescaling: bool = False,
         **options: Any,
     ):
-        self.make_loss = partial(
-            DQNLoss,
-            huber_loss=huber_loss,
-            action_space=action_space,
-            shared_container_action_target=shared_container_action_target,
-            td_aggregation=td_aggregation,
-            value_rescaling=value_rescaling,
-        )
+        self.loss_options = {
+            "huber_loss": huber_loss,
+            "action_space": action_space,
+            "shared_container_action_target": shared_container_action_target,
+            "td_aggregation": td_aggregation,
+            "value_rescaling": value_rescaling,
+        }
         super().__init__(state_space, action_space, **options)

@@ -37,6 +37,7 @@ class IMPALA(Algorithm):
     """
 
     experience = Fragments.of()
+    make_loss = IMPALALoss
     values_next_actions = False
     search_space: ClassVar[Mapping[str, Any]] = {
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},
@@ -82,9 +83,15 @@ class IMPALA(Algorithm):
         self.policy, self.value_function = policy_and_value_function(
             state_space, action_space, network_spec, value_network_spec
         )
-        weights = (weight_pg, weight_vf, weight_entropy)
-        self.loss = IMPALALoss(
-            discount, reward_clipping, *weights, rho_bar, c_bar, average_time_steps=average_time_steps
+        self.loss = self.make_loss(
+            discount=discount,
+            reward_clipping=reward_clipping,
+            weight_pg=weight_pg,
+            weight_baseline=weight_vf,
+            weight_entropy=weight_entropy,
+            rho_bar=rho_bar,
+            c_bar=c_bar,
+            average_time_steps=average_time_steps,
         )
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec", default="rmsprop")
         parts = (self.policy, self.value_function, self.loss, self.optimizer)

@@ -33,6 +33,7 @@ class IQL(OffPolicyActorCritic):
             them, which learns only with bounds near these.
     """
 
+    make_loss = IQLLoss
     values_next_actions = False
     metrics: Mapping[str, Metric] = {
         **OffPolicyActorCritic.metrics,
@@ -69,7 +70,7 @@ class IQL(OffPolicyActorCritic):
         self.value_function = ValueFunction(value_layers)
         self.scale_actions = check_flag(scale_actions, "scale_actions")
         self.make_critics(state_space, value_layers, tau)
-        self.loss = IQLLoss(expectile, inverse_temperature)
+        self.loss = self.make_loss(expectile=expectile, inverse_temperature=inverse_temperature)
         self.make_optimizers(optimizer_spec, "critic", "value", "actor")
         parts = (self.value_function, *self.critics, *self.targets, self.loss, *self.optimizers.values())
         super().__init__(self.policy, *parts, scope="iql")

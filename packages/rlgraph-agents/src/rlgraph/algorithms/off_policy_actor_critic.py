@@ -65,9 +65,13 @@ class OffPolicyActorCritic(Algorithm):
     def _is_untrained(self, ops: Any) -> Any:
         return ops.read(self.updates) == 0
 
+    def count_update(self) -> None:
+        """Say that an update is done, so that `first_actions` end; for use in `update`."""
+        if self.first_actions is not None:
+            self._count_update()
+
     @graph_fn(returns=0)
     def _count_update(self, ops: Any) -> None:
-        """Add 1 to `updates`, which is there if `first_actions` are."""
         ops.assign_add(self.updates, 1)
 
     def make_critics(

@@ -30,6 +30,7 @@ class PPO(ActorCritic):
             deviation 1; False: they stay.
     """
 
+    make_loss = PPOLoss
     experience = Rollouts.of("discount")
     metrics: Mapping[str, Metric] = {
         **ActorCritic.metrics,
@@ -62,7 +63,12 @@ class PPO(ActorCritic):
     ):
         super().__init__(state_space, action_space, "ppo", **options)
         self.standardize = Standardize() if standardize_advantages == "batch" else None
-        self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf)
+        self.loss = self.make_loss(
+            clip_ratio=clip_ratio,
+            value_function_clipping=value_clipping,
+            weight_entropy=weight_entropy,
+            weight_vf=weight_vf,
+        )
         advantages = "advantages" if self.intrinsic is None else "policy_advantages"
         if kl_limit is not None:
             check_number(kl_limit, "kl_limit", above=0)

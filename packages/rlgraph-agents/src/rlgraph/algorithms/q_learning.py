@@ -6,7 +6,7 @@ n-step returns (1710.02298), container actions (1711.08946).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.algorithm import Algorithm
@@ -38,7 +38,7 @@ class QLearning(Algorithm):
 
     Attributes:
         name: of the component in scopes.
-        make_loss: makes the loss from ``double_q``.
+        loss_options: what `make_loss` is given besides ``double_q``.
         returns: what the policy computes in place of action values; None: these.
     """
 
@@ -53,7 +53,7 @@ class QLearning(Algorithm):
     }
     metrics: Mapping[str, Metric] = usual("gradient_norm")
     name: ClassVar[str] = "dqn"
-    make_loss: Callable[..., Any]
+    loss_options: Mapping[str, Any] = {}
     returns: ReturnDistribution | None = None
 
     def __init__(
@@ -70,12 +70,12 @@ class QLearning(Algorithm):
         sync_interval: int = 128,
         sync_tau: float = 1.0,
     ):
-        self.policy = self._make_policy(policy_spec, network_spec, state_space, action_space, dueling_q)
+        self.policy = self.make_policy(policy_spec, network_spec, state_space, action_space, dueling_q)
         self.target = Target(self.policy, sync_tau)
         self.exploration = Exploration.from_spec(
             exploration_spec, path="exploration_spec", action_space=action_space
         )
-        self.double_q, self.loss = double_q, self.make_loss(double_q=double_q)
+        self.double_q, self.loss = double_q, self.make_loss(double_q=double_q, **self.loss_options)
         self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         self.sync_interval = check_whole(sync_interval, "sync_interval", least=1)
         parts = (self.policy, self.target, self.exploration, self.loss, self.optimizer)
@@ -95,7 +95,7 @@ class QLearning(Algorithm):
 
     @rlgraph_api
     def update(self, records: Any, importance_weights: Any = None, progress: Any = None) -> Any:
-        values = self._values(records)
+        values = self.loss_inputs(records)
         losses = self.loss.loss(**values, weights=importance_weights)
         variables = self.policy.variables(trainable_only=True)
         norm = self.optimizer.measured_step(variables, losses["loss"], progress)
@@ -104,20 +104,20 @@ class QLearning(Algorithm):
     @rlgraph_api
     def get_td_loss(self, records: Any, importance_weights: Any = None) -> Any:
         """The loss without learning from it: ``{"loss": [], "loss_per_item": [B]}``."""
-        return self.loss.loss(**self._values(records), weights=importance_weights)
+        return self.loss.loss(**self.loss_inputs(records), weights=importance_weights)
 
     @rlgraph_api
     def get_td_errors(self, records: Any) -> Any:
         """The sizes of the TD errors [B]: priorities."""
-        return self.loss.get_td_errors(**self._values(records))
+        return self.loss.get_td_errors(**self.loss_inputs(records))
 
     @rlgraph_api
     def get_q_values(self, observations: Any) -> Any:
         """``[B, A]``; of a container action a container of such."""
         return self.policy.get_q_values(observations)["q_values"]
 
-    def _values(self, records: Any) -> dict[str, Any]:
-        """What the loss is made of."""
+    def loss_inputs(self, records: Any) -> dict[str, Any]:
+        """The arguments of the loss by name, without `weights`; for use in API methods."""
         states, next_states = records["observations"], records["next_observations"]
         values = {name: records[name] for name in ("actions", "rewards", "terminals", "discounts")}
         if self.returns is not None:
@@ -140,9 +140,10 @@ class QLearning(Algorithm):
         """Move the target towards the policy."""
         return self.target.sync()
 
-    def _make_policy(
+    def make_policy(
         self, spec: Any, network_spec: Any, states: Space, actions: Space, dueling_q: bool
     ) -> QPolicy:
+        """The policy of the options `policy_spec`, `network_spec` and `dueling_q`."""
         given = {} if spec is None else spec
         if not isinstance(given, Mapping):
             raise SpecError(

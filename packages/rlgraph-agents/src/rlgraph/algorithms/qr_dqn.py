@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.q_learning import QLearning
@@ -22,7 +21,7 @@ class QRDQN(QLearning):
         double_q, dueling_q: see `QLearning`; the paper has neither.
     """
 
-    name = "qr-dqn"
+    name, make_loss = "qr-dqn", QuantileDQNLoss
     search_space: ClassVar[Mapping[str, Any]] = {
         **QLearning.search_space,
         "num_quantiles": [10, 25, 50, 100, 200],
@@ -41,5 +40,5 @@ class QRDQN(QLearning):
         **options: Any,
     ):
         self.returns = QuantileReturns(num_quantiles)
-        self.make_loss = partial(QuantileDQNLoss, huber_delta)
+        self.loss_options = {"huber_delta": huber_delta}
         super().__init__(state_space, action_space, double_q=double_q, dueling_q=dueling_q, **options)

@@ -18,7 +18,7 @@ from rlgraph.components import (
     default_target_entropy,
 )
 from rlgraph.components.common.action_scaling import log_half_ranges
-from rlgraph.components.common.argument_checks import check_flag
+from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.components.common.observations import evaluating
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
@@ -26,11 +26,12 @@ from rlgraph.spaces import IntBox, Space
 
 
 class SAC(OffPolicyActorCritic):
-    """Soft actor-critic with an automatic temperature and two critics (Haarnoja et al., 2018).
+    """Soft actor-critic with an automatic temperature and two or more critics (Haarnoja et al., 2018).
 
     Args:
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec, value_network_spec: layers of the policy, default: `default_network`; of critics, default: those.
+        num_critics: number of critics; the smallest of their values counts.
         target_entropy, initial_alpha: what the temperature aims at, of actions scaled to -1..1, and its start.
         tau: the critics' share in targets, in (0, 1].
         random_before_update: whether actions are uniformly random until the first update, as in the paper.
@@ -46,6 +47,7 @@ class SAC(OffPolicyActorCritic):
         "alpha": Metric("Temperature: the weight of the entropy.", "return per nat"),
         "alpha_loss": Metric("The loss of the temperature.", "loss"),
     }
+    make_loss = SACLoss
     live_metrics = ("critic_loss", "alpha")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,
@@ -59,6 +61,7 @@ class SAC(OffPolicyActorCritic):
         *,
         network_spec: NetworkSpec = None,
         value_network_spec: NetworkSpec = None,
+        num_critics: int = 2,
         target_entropy: float | None = None,
         initial_alpha: float = 1.0,
         tau: float = 0.005,
@@ -66,6 +69,7 @@ class SAC(OffPolicyActorCritic):
         optimizer_spec: ComponentSpec = None,
         scale_actions: bool = True,
     ):
+        num_critics = check_whole(num_critics, "num_critics", least=1)
         discrete = isinstance(action_space, IntBox) and not action_space.shape and action_space.num_categories
         if not discrete:
             check_bounded_floats(action_space, ", or one category, IntBox(n)")
@@ -74,12 +78,14 @@ class SAC(OffPolicyActorCritic):
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
         new = partial(QPolicy, value_layers if scale_actions else layers, action_space) if discrete else None
         self.scale_actions = check_flag(scale_actions, "scale_actions")
-        self.make_critics(state_space, value_layers, tau, new=new)
+        self.make_critics(state_space, value_layers, tau, num_critics, new)
         self.log_half_ranges = log_half_ranges(action_space) if scale_actions else 0.0
         entropy = default_target_entropy(action_space) - self.log_half_ranges
         entropy = entropy if target_entropy is None else target_entropy
         self.temperature = EntropyTemperature(initial_alpha)
-        self.loss = SACLoss(entropy, discrete=bool(discrete))
+        self.loss = self.make_loss(
+            target_entropy=entropy, discrete=bool(discrete), num_q_functions=num_critics
+        )
         self.make_optimizers(optimizer_spec, "actor", "critic", "alpha")
         parts = (*self.critics, *self.targets, self.temperature, self.loss, *self.optimizers.values())
         parts += self.make_first_actions(action_space, random_before_update)
@@ -92,14 +98,15 @@ class SAC(OffPolicyActorCritic):
     @rlgraph_api
     def update(self, records: Any, importance_weights: Any = None, progress: Any = None) -> Any:
         states, next_states = records["observations"], records["next_observations"]
-        (actions, log_probs), (next_actions, next_log_probs) = self._drawn(states), self._drawn(next_states)
+        actions, log_probs = self.drawn_actions(states)
+        next_actions, next_log_probs = self.drawn_actions(next_states)
         losses = self.loss.loss(
             alpha=(alpha := self.temperature.get_alpha()),
             log_probs_next_sampled=next_log_probs,
-            q_values_next_sampled=self._values(self.targets, next_states, next_actions),
-            q_values=self._values(self.critics, states, records["actions"]),
+            q_values_next_sampled=self.values_of(self.targets, next_states, next_actions),
+            q_values=self.values_of(self.critics, states, records["actions"]),
             log_probs_sampled=log_probs,
-            q_values_sampled=self._values(self.critics, evaluating(self.critics[0], states), actions),
+            q_values_sampled=self.values_of(self.critics, evaluating(self.critics[0], states), actions),
             **{name: records[name] for name in ("rewards", "terminals", "actions", "discounts")},
             weights=importance_weights,
             action_mask=states.get("action_mask"),
@@ -109,8 +116,7 @@ class SAC(OffPolicyActorCritic):
         self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], progress)
         for target in self.targets:
             target.sync()
-        if self.first_actions is not None:
-            self._count_update()
+        self.count_update()
         return {
             "priorities": self.loss.get_errors(losses.pop("loss_per_item")),
             "alpha": alpha,
@@ -118,8 +124,11 @@ class SAC(OffPolicyActorCritic):
             **norms,
         }
 
-    def _drawn(self, observations: Any) -> tuple[Any, Any]:
-        """Actions and their log-probabilities; of categories only the logits of all."""
+    def drawn_actions(self, observations: Any) -> tuple[Any, Any]:
+        """Actions of the policy and their log-probabilities; of categories None and the logits of all.
+
+        For use in API methods.
+        """
         if self.loss.discrete:
             return None, self.policy.get_adapter_outputs_and_parameters(observations)["parameters"]
         drawn = self.policy.get_action_and_log_likelihood(observations, False)
@@ -130,8 +139,11 @@ class SAC(OffPolicyActorCritic):
     def _of_scaled(self, ops: Any, log_density: Any) -> Any:
         return log_density + self.log_half_ranges
 
-    def _values(self, critics: Any, observations: Any, actions: Any) -> tuple[Any, ...]:
-        """The values of each critic: of the actions, of categories of all."""
+    def values_of(self, critics: Any, observations: Any, actions: Any) -> tuple[Any, ...]:
+        """Each critic's values of the actions ``[B]``; of categories those of all ``[B, A]``.
+
+        For use in API methods.
+        """
         if self.loss.discrete:
             return tuple(critic.get_q_values(observations)["q_values"] for critic in critics)
         return tuple(critic.state_action_value(observations, actions) for critic in critics)

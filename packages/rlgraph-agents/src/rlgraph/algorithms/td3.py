@@ -39,6 +39,7 @@ class TD3(OffPolicyActorCritic):
             them, which learns only with bounds near these.
     """
 
+    make_loss = TD3Loss
     live_metrics = ("critic_loss", "actor_loss")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,
@@ -79,7 +80,7 @@ class TD3(OffPolicyActorCritic):
         self.target_noise_clip = check_number(target_noise_clip, "target_noise_clip", least=0)
         layers, value_layers = policy_and_value_networks(state_space, network_spec, value_network_spec)
         self.policy = DeterministicPolicy(layers, action_space)
-        self.loss = TD3Loss(num_q_functions=num_critics)
+        self.loss = self.make_loss(num_q_functions=num_critics)
         self.target_policy = Target(self.policy, tau)
         self.scale_actions = check_flag(scale_actions, "scale_actions")
         self.make_critics(state_space, value_layers, tau, num_critics)

@@ -463,8 +463,8 @@ class TakesNextStatesForStates(A2C):
 
 @broken("targets/the_smallest_of_several")
 class TrustsOneCritic(SAC):
-    def _values(self, critics, observations, actions):
-        values = super()._values(critics, observations, actions)
+    def values_of(self, critics, observations, actions):
+        values = super().values_of(critics, observations, actions)
         return values[:1] * 2 if critics is self.targets else values
 
 

@@ -164,7 +164,8 @@ def alternatives(subject: AgentUnderTest, name: str) -> Sequence[Any]:
     found = [value for value in _of_type(parameter.annotation, usual) if value != usual]
     found = [*_of_search_space(algorithm.search_space, name, usual), *ALTERNATIVES.get(name, found)]
     found = found if len(found) < 3 else [found[0], found[-1]]
-    assert found or name in ALTERNATIVES, (
+    has_no_other = get_args(parameter.annotation) == (usual,)  # Literal[False]
+    assert found or has_no_other or name in ALTERNATIVES, (
         f"no second value is known of the option {name}: name some in {algorithm.__name__}.test_alternatives, as "
         f"{{{name!r}: [value, ...]}}; an empty list if none has an effect in small tasks"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from rlgraph.components.common.argument_checks import MAX_PARTS, check_number, check_whole
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.functional.td3 import clipped_double_q
 from rlgraph.spaces import BoxSpace, Space, SpaceError, Tuple
 
 
@@ -53,6 +54,13 @@ class CriticsLoss(LossFunction):
                 if not isinstance(values, BoxSpace) or len(values.get_shape(True, True)) != axes:
                     hint = _help(values) if axes == 1 else ""
                     raise SpaceError(f"{name}[{index}]: expected {shape}, given {values!r}{hint}")
+
+    def target_value(self, ops: Any, q_values: Sequence[Any]) -> Any:
+        """The value in targets, of those of several critics; a subclass may override it.
+
+        Here the smallest (Fujimoto et al., 2018, eq. 10).
+        """
+        return clipped_double_q(ops, q_values)
 
     @rlgraph_api(must_be_complete=False)
     def get_errors(self, loss_per_item: Any = None) -> Any:

@@ -156,7 +156,7 @@ class DQNLoss(LossFunction):
         taken, following = [], []
         for path, values in q_values.items():
             taken.append(flat(ops, action_values(ops, values, ops.astype(actions[path], "int64"))))
-            following.append(flat(ops, self._next_values(ops, q_next[path], q_next_target[path])))
+            following.append(flat(ops, self.next_values(ops, q_next[path], q_next_target[path])))
         return ops.concat(taken, axis=1), ops.concat(following, axis=1)
 
     def _errors(
@@ -175,7 +175,8 @@ class DQNLoss(LossFunction):
         )
         return ops.mean(errors, axis=1, keepdims=True) if self.td_aggregation == "mean_error" else errors
 
-    def _next_values(self, ops: Any, q_next: Any, q_next_target: Any) -> Any:
+    def next_values(self, ops: Any, q_next: Any, q_next_target: Any) -> Any:
+        """The value of each next state in targets, ``[B, ..., A] -> [B, ...]``; a subclass may override it."""
         if self.double_q:
             return double_q_next_values(ops, q_next, q_next_target)
         return greedy_next_values(ops, q_next_target)

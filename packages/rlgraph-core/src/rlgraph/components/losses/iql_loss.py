@@ -8,7 +8,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.critics_loss import CriticsLoss
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.implicit_q_learning import advantage_weights, expectile_loss
-from rlgraph.core.functional.td3 import clipped_double_q, critic_loss, td3_target
+from rlgraph.core.functional.td3 import critic_loss, td3_target
 
 
 class IQLLoss(CriticsLoss):
@@ -104,7 +104,7 @@ class IQLLoss(CriticsLoss):
         self, ops: Any, state_values: Any, evaluated_values: Any, q_values_target: Any, log_likelihood: Any
     ) -> Any:
         """Eq. 5 and 7."""
-        q_values = ops.stop_gradient(clipped_double_q(ops, q_values_target))
+        q_values = ops.stop_gradient(self.target_value(ops, q_values_target))
         weights = advantage_weights(
             ops, q_values - evaluated_values, self.inverse_temperature, self.weight_limit
         )

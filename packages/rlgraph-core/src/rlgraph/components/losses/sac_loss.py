@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.components.common.argument_checks import check_choice, check_number
@@ -22,6 +22,7 @@ from rlgraph.core.functional.soft_actor_critic import (
     sac_target,
     soft_value,
 )
+from rlgraph.core.functional.td3 import clipped_double_q
 from rlgraph.spaces import BoxSpace, FloatBox, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
 
@@ -154,7 +155,8 @@ class SACLoss(CriticsLoss):
                 f"{self.scope_path}: discrete=True needs the argument actions, those taken, [B]"
             )
         value = discrete_soft_value if self.discrete else soft_value
-        next_values = value(ops, q_values_next_sampled, self._joint(ops, log_probs_next_sampled), alpha)
+        next_value = self.target_value(ops, q_values_next_sampled)
+        next_values = value(ops, [next_value], self._joint(ops, log_probs_next_sampled), alpha)
         discount = self.discount if discounts is None else discounts
         targets = sac_target(ops, rewards, terminals, next_values, discount)
         if self.discrete:
@@ -162,11 +164,17 @@ class SACLoss(CriticsLoss):
             q_values = [action_values(ops, values, taken) for values in q_values]
         return sac_critic_loss(ops, q_values, targets)
 
+    def policy_value(self, ops: Any, q_values: Sequence[Any]) -> Any:
+        """The value that the policy climbs, of those of several critics; a subclass may override it."""
+        return clipped_double_q(ops, q_values)
+
     @graph_fn(flatten_ops={"log_probs_sampled"})
     def _actor_loss(self, ops: Any, alpha: Any, log_probs_sampled: Parts, q_values_sampled: Any) -> Any:
         """The policy's loss ``[B]``; arguments as of `loss_per_item`."""
         loss = discrete_sac_actor_loss if self.discrete else sac_actor_loss
-        return loss(ops, q_values_sampled, self._joint(ops, log_probs_sampled), alpha)
+        return loss(
+            ops, [self.policy_value(ops, q_values_sampled)], self._joint(ops, log_probs_sampled), alpha
+        )
 
     @graph_fn(flatten_ops={"log_probs_sampled"})
     def _alpha_loss(self, ops: Any, alpha: Any, log_probs_sampled: Parts, action_mask: Any = None) -> Any:

@@ -67,7 +67,8 @@ class TD3Loss(CriticsLoss):
     ) -> Any:
         """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
         discount = self.discount if discounts is None else discounts
-        return critic_loss(ops, q_values, td3_target(ops, rewards, terminals, q_values_next, discount))
+        next_value = self.target_value(ops, q_values_next)
+        return critic_loss(ops, q_values, td3_target(ops, rewards, terminals, [next_value], discount))
 
     @graph_fn
     def _actor_loss(self, ops: Any, q_values_policy: Any) -> Any:
