@@ -14,7 +14,7 @@ from rlgraph.algorithms.a2c import A2C
 from rlgraph.algorithms.dqn import DQN
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.components import Policy
-from rlgraph.core import AssemblyError, InputError, SpecError, rlgraph_api
+from rlgraph.core import AssemblyError, InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.experience.experience import Experience
 from rlgraph.experience.fragment import FragmentFormat
@@ -137,6 +137,10 @@ def test_an_update_without_loss_says_what_it_returned():
         agent.update()
 
 
+def with_experience(experience):
+    return type("Mine", (A2C,), {"experience": experience})
+
+
 class Seeded(A2C):
     def __init__(self, state_space, action_space, *, seed: int = 1):
         super().__init__(state_space, action_space)
@@ -154,11 +158,29 @@ class Seeded(A2C):
             r"Mine.schedule\['sync_target'\]: expected .* 'steps' or 'updates'\), given \(.*'episodes'\)",
         ),
         (Seeded, "Seeded: every agent has an option 'seed'"),
+        (with_experience(Rollouts.of(rollout_lenght=3)), "Rollouts has no option.*mean 'rollout_length'"),
+        (with_experience(Rollouts.of("discount")), "Rollouts has no option 'discount'"),
+        (with_experience(Replay.of("n_step")), "Mine has no option 'n_step'"),
+        (with_experience(Replay.of("discount", discount=0.9)), r"defaults 0.99 and 0.9: expected the same"),
     ],
 )
 def test_a_class_that_is_no_algorithm_is_refused_when_it_is_defined(algorithm, message):
     with pytest.raises(SpecError, match=message):
         type("MineAgent", (Agent,), {"algorithm_class": algorithm})
+
+
+def test_a_dict_of_a_graph_function_is_no_result_with_a_memory():
+    class Mine(Unweighted):
+        @rlgraph_api
+        def update(self, records):
+            return self._losses(records["rewards"])
+
+        @graph_fn
+        def _losses(self, ops, rewards):
+            return {"loss": ops.mean(rewards)}
+
+    with pytest.raises(AssemblyError, match="Mine.update: with a memory expected a dict, such as"):
+        Agent.of(Mine)(FloatBox(shape=(2,)), IntBox(2), backend="numpy")
 
 
 class Unweighted(DQN):
@@ -176,6 +198,8 @@ def test_an_algorithm_without_importance_weights_has_no_prioritized_replay():
         SpecError, match="memory_spec.type: expected 'replay_memory': update of Unweighted takes no"
     ):
         spec.make_graph(replay)
+    with pytest.raises(SpecError, match="network_spec: expected layers without memory: update of Unweighted"):
+        Agent.of(Unweighted)(FloatBox(shape=(4,)), IntBox(2), network_spec=[{"type": "lstm", "units": 2}])
 
 
 @pytest.mark.parametrize(
@@ -491,7 +515,7 @@ class NewestSteps(Experience):
 
 
 class LearnsFromNewestSteps(A2C):
-    experience = NewestSteps.of("discount")
+    experience = NewestSteps.of()
 
 
 def test_an_experience_of_a_plug_in_learns_as_the_one_that_it_wraps(one_backend, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.algorithms.default_network import default_network, network_for
-from rlgraph.components import Dense
+from rlgraph.components import GRU, Dense
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, TextBox, Tuple
 
@@ -216,7 +216,22 @@ def test_layers_on_vectors_stay_as_they_are():
     assert network_for(NESTED, given) is given
 
 
-@pytest.mark.parametrize("first", [8, {"type": "dense", "units": 8}, {"type": "gru", "units": 8}, Dense(8)])
+class OwnGRU(GRU):
+    """Of a plug-in."""
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        8,
+        {"type": "dense", "units": 8},
+        {"type": "gru", "units": 8},
+        Dense(8),
+        OwnGRU(8),
+        {"type": OwnGRU, "units": 8},
+        {"type": "rlgraph.components.layers.noisy_dense:NoisyDense", "units": 8},
+    ],
+)
 def test_layers_come_after_the_features(first):
     layers = network_for(IntBox(256, shape=(6, 6, 1), dtype="uint8"), [first, 4])
     assert [layer["type"] for layer in layers[:4]] == ["divide", *SMALL]

@@ -33,7 +33,7 @@ class ActorCritic(Algorithm):
         default_optimizer: the type of an `optimizer_spec` without one.
     """
 
-    experience = Rollouts.of("discount")
+    experience = Rollouts.of()
     values_next_actions = False
     loss: Any
     metrics: Mapping[str, Metric] = usual(

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from rlgraph.algorithms.impala_networks import is_impala_network, with_keys
 from rlgraph.components import (
-    GRU,
-    LSTM,
     Dense,
     MultiLSTM,
     NeuralNetwork,
     NoisyDense,
     Policy,
+    RecurrentLayer,
     SharedValueFunctionPolicy,
     ValueFunction,
 )
 from rlgraph.components.preprocessing.preprocess_layer import scale_of
 from rlgraph.components.preprocessing.text_codes import is_text
-from rlgraph.core import SpecError
+from rlgraph.core import SpecError, registry
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
 
 #: Rows and columns that the three convolutions below need at least; smaller pictures get one convolution.
@@ -53,8 +53,7 @@ _BY_BOUNDS = {"type": "normalize", "by_bounds": True}
 #: As a `value_network_spec`: the value function has one layer, on the features of the policy.
 SHARED = "shared"
 #: Layers that need features; a number is a dense layer.
-_ON_FEATURES = (Dense, NoisyDense, LSTM, GRU, MultiLSTM)
-_NAMES = ("dense", "noisy_dense", "lstm", "gru", "multi_lstm")
+_ON_FEATURES = (Dense, NoisyDense, MultiLSTM, RecurrentLayer)
 
 
 def default_network(space: Space) -> list[dict[str, Any]]:
@@ -173,7 +172,13 @@ def _begins_on_features(network_spec: Any) -> bool:
         return False
     first = network_spec[0]
     kind = first.get("type") if isinstance(first, Mapping) else first
-    return type(kind) is int or kind in (*_ON_FEATURES, *_NAMES) or isinstance(kind, _ON_FEATURES)
+    if isinstance(kind, str):
+        with suppress(SpecError):  # the network says what is wrong with it
+            kind = registry("rlgraph.components").resolve(
+                kind, lambda _: True, "a layer", where="network_spec"
+            )
+    is_layer = issubclass(kind, _ON_FEATURES) if isinstance(kind, type) else isinstance(kind, _ON_FEATURES)
+    return type(kind) is int or is_layer
 
 
 def _features(space: Space, path: str = "") -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ class PPO(ActorCritic):
     """
 
     make_loss = PPOLoss
-    experience = Rollouts.of("discount")
+    experience = Rollouts.of()
     metrics: Mapping[str, Metric] = {
         **ActorCritic.metrics,
         "kl": Metric("Estimated divergence of the new policy from the one that acted.", "nats"),

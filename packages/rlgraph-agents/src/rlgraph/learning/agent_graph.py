@@ -78,10 +78,15 @@ class AgentGraph(Component):
         #: Whether what data sets bring stays in the memory.
         self.keeps_demonstrations = isinstance(self.memory, DemonstrationReplay)
         if self._is_prioritized and not self.takes("update", "importance_weights"):
-            raise SpecError(
-                f"expected 'replay_memory': update of {type(algorithm).__name__} takes no importance_weights",
-                path="memory_spec.type",
+            found = f"update of {type(algorithm).__name__} takes no importance_weights"
+            if self.sequences is not None:
+                found += ", which it needs for memories of sequences, and so for recurrent layers"
+            expected, path = (
+                ("'replay_memory'", "memory_spec.type")
+                if self.sequences is None
+                else ("layers without memory", "network_spec")
             )
+            raise SpecError(f"expected {expected}: {found}", path=path)
         #: Fields of a record besides states and next states.
         self.fields = experience.fields(bool(algorithm.recurrent_parts))
         #: The factor of the values of next states, where it is the same for all of them.
@@ -378,6 +383,11 @@ class AgentGraph(Component):
             named["importance_weights"] = weights
         with updating(updates):
             results = getattr(self.algorithm, method)(given, **named)
+        if updates and self.memory is not None and not isinstance(results, dict):
+            raise AssemblyError(
+                f"{type(self.algorithm).__name__}.update: with a memory expected a dict, such as "
+                f"{{'loss': losses['loss']}}: the keys of {results!r} are not known yet"
+            )
         if self.sequences is not None and isinstance(results, dict) and "priorities" in results:
             priorities = self.sequences.get_priorities(results["priorities"], records["weights"])
             results = {**results, "priorities": priorities}

@@ -11,6 +11,7 @@ from rlgraph.algorithms.algorithm import Algorithm
 from rlgraph.components.common.action_masks import NAME
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.component.members import ApiMethod
+from rlgraph.core.errors import nearest
 from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.experience.experience import Experience, ExperienceKind
@@ -158,8 +159,22 @@ def derive_signature(cls: Any, front: Any) -> None:
     algorithm = cls.algorithm_class
     kind = _experience_of(algorithm)
     own, experienced = _options_of(algorithm), _options_of(kind.kind)
+    given = [(algorithm.__name__, own, option) for option in kind.shared]
+    given += [(kind.kind.__name__, experienced, option) for option in (*kind.shared, *kind.defaults)]
+    for owner, known, option in given:
+        if option not in known:
+            path = f"{algorithm.__name__}.experience"
+            raise SpecError(f"{owner} has no option {option!r}. {nearest(option, known)}", path=path)
     for option, default in kind.defaults.items():
         experienced[option] = experienced[option].replace(default=_plain(default))
+    for option in kind.shared:
+        of_algorithm, of_experience = own[option].default, experienced[option].default
+        if of_algorithm != of_experience:
+            raise SpecError(
+                f"{algorithm.__name__} and {kind.kind.__name__} share the option {option!r}, and have the defaults "
+                f"{of_algorithm!r} and {of_experience!r}: expected the same, {kind.kind.__name__}.of({option!r}, "
+                f"{option}={of_algorithm!r})"
+            )
     general = parameters_of(front).named
     for option in own:
         if option in general:

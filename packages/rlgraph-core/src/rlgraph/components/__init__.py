@@ -71,6 +71,7 @@ from rlgraph.components.layers.lstm import LSTM
 from rlgraph.components.layers.max_pool2d import MaxPool2D
 from rlgraph.components.layers.multi_lstm import MultiLSTM
 from rlgraph.components.layers.noisy_dense import NoisyDense
+from rlgraph.components.layers.recurrent import RecurrentLayer
 from rlgraph.components.layers.residual import Residual
 from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
@@ -255,6 +256,7 @@ __all__ = [
     "RMSProp",
     "RandomNetworkDistillation",
     "RankReinterpreter",
+    "RecurrentLayer",
     "RepeaterStack",
     "ReplayMemory",
     "ReplayedSequences",

@@ -286,7 +286,7 @@ def expect_helpful(refusal: Exception) -> None:
     """Raise an `AssertionError` unless a refusal names the place and says what would fit."""
     faults = getattr(refusal, "faults", ())
     assert faults and all(fault.path for fault in faults), f"a refusal without the place: {refusal}"
-    words = ("expected", "needs ", "give ", "take", "use ")
+    words = ("expected", "needs ", "give ", "take", "use ", "Did you mean", "Known: ")
     assert any(word in str(refusal) for word in words), (
         f"a refusal that does not say what would fit: {refusal}"
     )
