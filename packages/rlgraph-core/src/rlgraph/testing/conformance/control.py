@@ -64,6 +64,55 @@ def scan(subject: Subject) -> None:
     assert_same(given, ((forward[-1], forward * 10), (backward[0], backward * 10)), 1e-6)
 
 
+@check("control", operations=("cond", "while_loop", "scan", "map"))
+def structures(subject: Subject) -> None:
+    """Dicts and tuples keep their parts, in whatever order they are written; slices along a later axis."""
+
+    def run(self: Any, ops: Any, x: Any, y: Any) -> Any:
+        start = {"b": x, "a": y, "c": (x[0], ops.sum(x))}
+
+        def step(carry: Any) -> Any:
+            row, total = carry["c"]
+            return {"a": carry["a"] + 1.0, "b": carry["b"] * 2.0, "c": (row + 1.0, total + 1.0)}
+
+        def body(carry: Any, item: Any) -> Any:
+            return {"n": carry["n"] + 1.0, "m": carry["m"] * item["x"][0]}, (
+                item["y"],
+                item["x"] + carry["n"],
+            )
+
+        init, items = {"m": ops.ones(()), "n": ops.zeros(())}, {"y": y, "x": x}
+        return {
+            "cond": ops.cond(ops.sum(x) > 0.0, lambda: start, lambda: step(start)),
+            "cond not": ops.cond(ops.sum(x) < 0.0, lambda: start, lambda: step(start)),
+            "while_loop": ops.while_loop(lambda carry: carry["c"][1] < 100.0, step, start, 2),
+            "scan": ops.scan(body, init, items, axis=1),
+            "scan in reverse": ops.scan(body, init, items, reverse=True, axis=1),
+            "map": ops.map(
+                lambda item: {"t": item["x"] * item["x"][0], "s": item["y"] - item["x"]}, items, axis=1
+            ),
+        }
+
+    x, y = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0]])
+    spaces = {"x": FloatBox(shape=(2, 3)), "y": FloatBox(shape=(2, 3))}
+    given = subject.executor(probe(run), spaces, dtype="float64").execute("run", x, y)
+
+    def steps(count: int) -> Any:
+        return {"b": x * 2.0**count, "a": y + count, "c": (x[0] + count, np.asarray(21.0 + count))}
+
+    last = {"m": np.asarray(6.0), "n": np.asarray(3.0)}
+    expected = {
+        "cond": steps(0),
+        "cond not": steps(1),
+        "while_loop": steps(2),
+        "scan": (last, (y, x + np.arange(3.0))),
+        "scan in reverse": (last, (y, x + np.arange(3.0)[::-1])),
+        "map": {"t": x * x[0], "s": y - x},
+    }
+    for name, value in expected.items():
+        assert_same(given[name], value, 1e-12, f"ops.{name}")
+
+
 @check("control", operations=("scan",))
 def scan_of_nothing(subject: Subject) -> None:
     """Over no steps: empty results of the sizes that steps would have, and the first carried value. Over one: one."""

@@ -85,18 +85,22 @@ def collected(subject: Subject) -> None:
 
 @check("loops")
 def empty_collection(subject: Subject) -> None:
-    """A collecting loop whose count is below 1 is refused, and says why."""
+    """A collecting loop whose count is below 1 is refused, and says why; later calls are as if nothing was asked."""
 
     def run(self: Any, n: Any) -> Any:
         return loop(n, lambda i: (None, self.cell.add(i, i)), collect=True)[1]
 
     executor = wired(subject, run, n=INTEGER)
-    try:
-        executor.execute("run", 0)
-    except Exception as error:
-        assert EMPTY in str(error), f"the error says {error}"
-    else:
-        raise AssertionError("a collecting loop ran without iterations")
+    for n in (1, 0, 3):
+        try:
+            given = executor.execute("run", n)
+        except Exception as error:
+            if n:
+                raise
+            assert EMPTY in str(error), f"the error says {error}"
+        else:
+            assert n, "a collecting loop ran without iterations"
+            assert_same(given, 2 * np.arange(n), path=f"{n} iterations")
 
 
 @check("loops")

@@ -26,6 +26,21 @@ def draw_twice(self: Any, ops: Any) -> Any:
     return ops.random_uniform((4,)), ops.random_uniform((4,))
 
 
+def draw_all(self: Any, ops: Any) -> Any:
+    """Numbers of every kind; an empty draw among them."""
+    kinds = {
+        "nothing": ops.random_uniform((0, 2)),
+        "uniform": ops.random_uniform((3,)),
+        "normal": ops.random_normal((3,)),
+        "truncated": ops.random_truncated_normal((3,)),
+        "integers": ops.random_integers((3,), 0, 1000),
+        "permutation": ops.random_permutation(10),
+        "categorical": ops.random_categorical(ops.zeros((3, 50))),
+        "bernoulli": ops.random_bernoulli(ops.full((30,), 0.5)),
+    }
+    return {name: ops.astype(values, "float") for name, values in kinds.items()}
+
+
 def several_draws(executor: GraphExecutor, number: int) -> np.ndarray:
     return np.stack([executor.execute("draw") for _ in range(number)])
 
@@ -44,13 +59,14 @@ class Several(Component):
 
 @check("random", operations=UNIFORM)
 def same_seed_same_draws(subject: Subject) -> None:
-    """The seed decides; another seed gives other numbers."""
+    """The seed decides; another seed gives other numbers, also one that differs in its high bits only."""
     runs = []
-    for seed in (1, 1, 2):
+    for seed in (1, 1, 2, 2**16 + 1, 2**32 + 1):
         executor = subject.executor(probe(draw), seed=seed)
         runs.append(several_draws(executor, 3))
     assert_same(runs[1], runs[0], path="the second run of the same seed")
-    assert not np.array_equal(runs[0], runs[2]), f"seeds 1 and 2 both give {runs[0]}"
+    for other, run in zip(("2", "2**16 + 1", "2**32 + 1"), runs[2:], strict=True):
+        assert not np.array_equal(runs[0], run), f"seeds 1 and {other} both give {runs[0]}"
 
 
 @check("random", operations=UNIFORM)
@@ -59,6 +75,56 @@ def draws_differ(subject: Subject) -> None:
     executor = subject.executor(probe(draw_twice))
     values = np.concatenate([np.concatenate(executor.execute("draw_twice")) for _ in range(3)])
     assert len(np.unique(values)) == len(values), f"some of these numbers are equal: {values}"
+
+
+@check("random", operations=(*UNIFORM, *NORMAL))
+def kinds_are_independent(subject: Subject) -> None:
+    """Neither kind of numbers tells anything about the other."""
+
+    def run(self: Any, ops: Any) -> Any:
+        return ops.random_uniform((1000,)), ops.random_normal((1000,))
+
+    executor = subject.executor(probe(run))
+    for number in range(2):
+        correlation = np.corrcoef(*executor.execute("run"))[0, 1]
+        assert abs(correlation) < 5.0 / np.sqrt(1000), (
+            f"call {number}: uniform and normal numbers correlate by {correlation}"
+        )
+
+
+@check("random", operations=(*UNIFORM, *NORMAL, "random_bernoulli", "random_categorical"))
+def elements_are_independent(subject: Subject) -> None:
+    """Along every axis; float64 has 53 random bits."""
+
+    def run(self: Any, ops: Any, logits: Any) -> Any:
+        flat = ops.full((100, 8), 0.5)
+        return {
+            "uniform": ops.random_uniform((20, 5, 4)),
+            "normal": ops.random_normal((20, 5, 4)),
+            "bernoulli": ops.astype(ops.random_bernoulli(flat), "float"),
+            "categorical": ops.astype(ops.random_categorical(logits), "float"),
+            "categories": ops.random_categorical(logits[:, :, 0] * 0.0),
+            "one": ops.random_categorical(logits[0, 0]),
+        }
+
+    logits = np.zeros((100, 8, 2))
+    spaces = {"logits": FloatBox(shape=(8, 2), add_batch_rank=True)}
+    given = subject.executor(probe(run), spaces, dtype="float64").execute("run", logits)
+    for kind in ("uniform", "normal"):
+        values = given[kind]
+        assert len(np.unique(values)) == values.size, f"random_{kind} gives some numbers twice: {values[0]}"
+        assert (values != values.astype(np.float32)).mean() > 0.9, f"random_{kind} has the bits of float32"
+    for kind in ("bernoulli", "categorical"):
+        values = given[kind]
+        _assert_kind(values, (100, 8), "float64")
+        for axis in (0, 1):
+            same = (np.diff(values, axis=axis) == 0.0).mean()
+            assert 0.3 < same < 0.7, (
+                f"random_{kind}: neighbours along axis {axis} are equal with frequency {same}"
+            )
+    _assert_kind(given["categories"], (100,), "int64")
+    _assert_frequencies(given["categories"] // 4, np.array([0.5, 0.5]))
+    _assert_kind(given["one"], (), "int64")
 
 
 @check("random", operations=UNIFORM)
@@ -74,17 +140,18 @@ def streams_are_independent(subject: Subject) -> None:
 
 @check("random", operations=UNIFORM)
 def streams_are_saved(subject: Subject) -> None:
-    """A loaded checkpoint continues with the same draws."""
-    executor = subject.executor(probe(draw), seed=4)
-    executor.execute("draw")
+    """A loaded checkpoint continues with the same draws of every kind, also where nothing was drawn before."""
+    executor = subject.executor(probe(draw_all), seed=4)
+    executor.execute("draw_all")
     with tempfile.TemporaryDirectory() as folder:
         executor.save(f"{folder}/checkpoint")
-        expected = several_draws(executor, 2)
-        other = subject.executor(probe(draw), seed=5)
-        other.execute("draw")
-        for name, restored in (("the same", executor), ("another", other)):
+        expected = [executor.execute("draw_all") for _ in range(2)]
+        other, unused = (subject.executor(probe(draw_all), seed=5) for _ in range(2))
+        other.execute("draw_all")
+        for name, restored in (("the same", executor), ("another", other), ("an unused", unused)):
             restored.load(f"{folder}/checkpoint")
-            assert_same(several_draws(restored, 2), expected, path=f"draws of {name} executor after load()")
+            drawn = [restored.execute("draw_all") for _ in range(2)]
+            assert_same(drawn, expected, path=f"draws of {name} executor after load()")
 
 
 @check("random", operations=UNIFORM)
@@ -128,13 +195,19 @@ def truncated_normal(subject: Subject) -> None:
 
 @check("random", operations=("random_integers",))
 def integers(subject: Subject) -> None:
-    """From the lower bound up to, not including, the upper one, all as often; bounds may be tensors."""
+    """From the lower bound up to, not including, the upper one, all as often; bounds may be tensors, or far apart."""
 
     def run(self: Any, ops: Any, low: Any, high: Any) -> Any:
-        return ops.random_integers((NUMBER,), -1, 3), ops.random_integers((NUMBER,), low, high, dtype="int32")
+        return (
+            ops.random_integers((NUMBER,), -1, 3),
+            ops.random_integers((NUMBER,), low, high, dtype="int32"),
+            ops.random_integers((NUMBER,), -(2**40), 2**40),
+        )
 
     executor = subject.executor(probe(run), {"low": IntBox(), "high": IntBox()})
-    values, others = executor.execute("run", -1, 3)
+    values, others, far = executor.execute("run", -1, 3)
+    assert far.min() < -(2**39) and far.max() > 2**39, f"between -2**40 and 2**40: {far.min()} to {far.max()}"
+    _assert_frequencies(far % 4, np.full(4, 0.25))
     _assert_kind(values, (NUMBER,), "int64")
     _assert_kind(others, (NUMBER,), "int32")
     for drawn in (values, others):
@@ -143,12 +216,17 @@ def integers(subject: Subject) -> None:
 
 @check("random", operations=("random_permutation",))
 def permutation(subject: Subject) -> None:
-    """Every integer once; in another order every time."""
+    """Every integer once; in another order every time. Of one integer, and of none."""
 
     def run(self: Any, ops: Any) -> Any:
         return ops.random_permutation(100)
 
-    executor = subject.executor(probe(run))
+    def rows(self: Any, ops: Any, x: Any) -> Any:
+        return ops.random_permutation(ops.shape(x)[0])
+
+    executor = subject.executor(probe(run, rows), {"x": FloatBox(add_batch_rank=True)})
+    for count in (1, 0):
+        assert_same(executor.execute("rows", np.zeros(count, np.float32)), np.arange(count))
     one, other = executor.execute("run").copy(), executor.execute("run")
     assert_same(np.sort(one), np.arange(100), path="the sorted permutation")
     assert not np.array_equal(one, other), "two permutations are equal"

@@ -96,7 +96,7 @@ def get_and_set(subject: Subject) -> None:
     new = {
         "probe/z_float": np.arange(6, dtype=np.float32).reshape(2, 3) / 3,
         "probe/flag": np.array([False, True]),
-        "probe/count": np.array([-1, 2**40]),
+        "probe/count": np.array([-(2**53) - 1, 2**62 + 1]),
     }
     executor.set_weights(new)
     expected = {**before, **new}
