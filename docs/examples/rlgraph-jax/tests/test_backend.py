@@ -196,6 +196,15 @@ class Masked(Component):
     def _call(self, ops, inputs):
         return ops.sum(ops.boolean_mask(inputs, inputs > 0.0))
 
+    @rlgraph_api
+    def decay(self, inputs):
+        return self._decay(inputs)
+
+    @graph_fn
+    def _decay(self, ops, inputs):
+        kept = ops.boolean_mask(inputs, inputs > 0.0)
+        return ops.sum(kept) + ops.sum(ops.linear_recurrence(inputs, 0.5))
+
 
 def test_what_depends_on_values_runs_by_operations():
     executor = built(Masked(scope="masked"), {"inputs": ROWS})
@@ -206,6 +215,12 @@ def test_what_depends_on_values_runs_by_operations():
     ):
         assert executor.execute("call", inputs) == 8.0
     assert executor.execute("call", -inputs) == 2.0  # with no other warning
+
+
+def test_a_recurrence_over_no_steps_runs_by_operations():
+    executor = built(Masked(scope="masked"), {"inputs": ROWS})
+    with pytest.warns(PerformanceWarning, match="boolean_mask"):
+        assert executor.execute("decay", np.zeros((0, 2), "float32")) == 0.0
 
 
 class Powers(Component):

@@ -8,15 +8,16 @@ raises an error, and the backend runs the segment operation by operation instead
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
+import jax
 from jax import Array, lax
 from jax import numpy as jnp
 
 from rlgraph.core.handle import value_of
-from rlgraph.core.ops import map_nested
+from rlgraph.core.ops import leaves_of, map_nested
 
 #: A tensor, or a nested dict or tuple of tensors.
 Nested = Any
@@ -74,12 +75,25 @@ class Control:
             return tensors(carry), tensors(y)
 
         rows = map_nested(lambda x: jnp.moveaxis(x, axis, 0), tensors(xs))
-        carry, ys = lax.scan(step, tensors(init), rows, reverse=reverse)
+        carry, ys = scan_rows(step, tensors(init), rows, reverse)
         return carry, map_nested(lambda y: jnp.moveaxis(y, 0, axis), ys)
 
     @classmethod
     def map(cls, body: Callable[[Nested], Nested], xs: Nested, axis: int = 0) -> Nested:
         return cls.scan(lambda carry, x: (carry, body(x)), (), xs, axis=axis)[1]
+
+
+def scan_rows(
+    step: Callable[[Nested, Nested], tuple[Nested, Nested]],
+    carry: Nested,
+    rows: Nested,
+    reverse: bool,
+) -> tuple[Nested, Nested]:
+    """`lax.scan`, which refuses to scan no rows where programs run operation by operation: there it is compiled."""
+    empty = any(len(row) == 0 for row in leaves_of(rows))
+    with jax.disable_jit(False) if empty else nullcontext():
+        found: tuple[Nested, Nested] = lax.scan(step, carry, rows, reverse=reverse)
+        return found
 
 
 def repeat(

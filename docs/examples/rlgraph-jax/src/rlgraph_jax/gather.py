@@ -8,6 +8,8 @@ import jax
 from jax import Array, lax
 from jax import numpy as jnp
 
+from rlgraph_jax.control import scan_rows
+
 
 class Gather:
     """The families gather, sorting and recurrence. JAX counts with 32 bits where it can, the contract with 64."""
@@ -59,6 +61,5 @@ class Gather:
             jnp.broadcast_to(jnp.asarray(d, x.dtype), x.shape), axis, 0
         )
         first = jnp.zeros(rows.shape[1:], x.dtype) if initial is None else initial
-        return jnp.moveaxis(
-            lax.scan(step, first, (rows, weights), reverse=reverse)[1], 0, axis
-        )
+        _, ys = scan_rows(step, first, (rows, weights), reverse)
+        return jnp.moveaxis(ys, 0, axis)
