@@ -317,3 +317,33 @@ def test_nothing_is_switched_off_where_nothing_can_be_recorded(outside):
             plan = executor.plan(method)
             source = executor.backend.lower(plan, plan.segments[0], executor.storage).__source__
             assert ("set_grad_enabled(False)" in source) == switches
+
+
+class RunningScale(Component):
+    """Divides by a variable, and writes it afterwards."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.w = self.get_variable("w", float, initializer=2.0)
+        self.scale = self.get_variable("scale", float, initializer=4.0, trainable=False)
+
+    @rlgraph_api
+    def derive(self, x):
+        return self._first(gradients(self._loss(x), self.variables(trainable_only=True)))
+
+    @graph_fn
+    def _loss(self, ops, x):
+        y = self.w * self.w * x / self.scale
+        ops.assign(self.scale, ops.abs(y))
+        return y
+
+    @graph_fn
+    def _first(self, ops, derivatives):
+        return ops.sum(derivatives[0])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_variable_that_is_written_after_its_use(compiled):
+    made = executor(RunningScale(scope="s"), {"x": float}, compile=compiled)
+    # The derivative of w^2 x / scale; then scale = 2^2 * 3 / 4.
+    assert made.execute("derive", 3.0) == 2 * 2 * 3 / 4
+    assert made.execute("derive", 3.0) == 2 * 2 * 3 / 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,28 @@ PLACED_DIALECT = replace(
 )
 
 
+def keeping_copies(dialect: Dialect) -> Dialect:
+    """A dialect of segments in which a function that is differentiated writes what it has read.
+
+    Variables are written in place, so what the tape keeps for the way back is copied.
+    """
+    return replace(
+        dialect,
+        before=(*dialect.before, "copies = ExitStack()"),
+        enter_slice=(*dialect.enter_slice, "copies.enter_context(saved_tensors_hooks(copied, same))"),
+        leave_slice=("copies.close()", *dialect.leave_slice),
+        after=("copies.close()", *dialect.after),
+        namespace={
+            **dialect.namespace,
+            "copies": None,
+            "ExitStack": ExitStack,
+            "saved_tensors_hooks": torch.autograd.graph.saved_tensors_hooks,
+            "copied": lambda tensor: tensor.detach().clone(),
+            "same": lambda tensor: tensor,
+        },
+    )
+
+
 def placed_dialect(used: Collection[str]) -> Dialect:
     """The dialect of a segment on these devices. On one alone, iterations of loops send no numbers."""
     if len(used) != 1:
@@ -99,6 +121,12 @@ def records_nothing(plan: Plan, segment: Segment) -> bool:
         )
         for node in walk_nodes(segment.nodes)
     )
+
+
+def overwrites_what_is_differentiated(plan: Plan, segment: Segment) -> bool:
+    """Whether a graph function from which a loss is computed writes a variable that it has read."""
+    inside = frozenset[int]().union(*plan.slices.values())
+    return any(node.id in inside and plan.built.effects[node.id].hazard for node in walk_nodes(segment.nodes))
 
 
 class TorchBackend(Backend):
@@ -156,15 +184,18 @@ class TorchBackend(Backend):
                 emit_segment(plan, part, dialect, linker).compile(), dialect.namespace
             )
 
+        dialect = placed_dialect(devices.devices_of(plan, segment)) if placed else DIALECT
+        overwrites = overwrites_what_is_differentiated(plan, segment)
+        if overwrites:  # a compiler would not copy
+            dialect = keeping_copies(dialect)
         if placed:
-            dialect = placed_dialect(devices.devices_of(plan, segment))
             eager = fetched(emit(segment, dialect))
-        if not self.compiles(plan, segment):
+        if overwrites or not self.compiles(plan, segment):
             if placed:
                 return eager
             if records_nothing(plan, segment):
                 return emit(segment, QUIET_DIALECT, replace(linker, handle=storage.value))
-            return emit(segment, DIALECT)
+            return emit(segment, dialect)
         if self._compiler is None:
             from rlgraph.torch.compile.program import Compiler  # slow to import
 
