@@ -12,6 +12,7 @@ from rlgraph.core.errors import nearest
 from rlgraph.core.former_names import with_present_names
 from rlgraph.spaces import Space
 from rlgraph.testing.assertions import assert_nested_close
+from rlgraph.testing.batch_checks import check_items
 
 
 class ComponentTest:
@@ -89,12 +90,7 @@ class ComponentTest:
                 f"test has no argument {name!r}; named arguments of an API method are given in a tuple with it: "
                 f'test(("call", {{{name!r}: ...}}))'
             )
-        if not isinstance(call, tuple):
-            call = (call, arguments)
-        elif arguments:
-            raise TypeError(f"test: the arguments are given in a tuple and behind it: {call!r}")
-        method, positional, named, which = _unpacked(*call, which=which)
-        self._check_built(method)
+        method, positional, named, which = self._read_call(call, arguments, which)
         outputs = self.executor.execute(method, *positional, **named)
         path = "output"
         if which is not None:
@@ -103,6 +99,43 @@ class ComponentTest:
         if fn_test is not None:
             fn_test(self, outputs)
         return outputs
+
+    def check_batch(
+        self, call: str | BoundApiMethod | tuple[Any, ...], *arguments: Any, decimals: int = 5
+    ) -> None:
+        """Check that each item of a batch gets the results that it gets alone.
+
+        It finds means over the wrong axis, axes that a reshape mixes, and ``[B]`` beside ``[B, 1]``, which broadcasts
+        to ``[B, B]``. The method must not draw random numbers or change variables.
+
+        Args:
+            call, arguments: as for `test`, with two or more items.
+            decimals: numbers must agree to this many decimals, and to this part of their size.
+
+        Raises:
+            AssertionError: the results of an item depend on the others; names the item and the place.
+            RLGraphError: no argument or no result has a batch rank of any size, there are fewer than two items, or
+                two equal calls differ.
+        """
+        method, positional, named, _ = self._read_call(call, arguments)
+        name = method if isinstance(method, str) else method.name
+        parameters = self.executor.built.graph.methods[name].parameters
+        if len(positional) > len(parameters):
+            raise TypeError(f"{name} has {len(parameters)} arguments, given {len(positional)}")
+        given = dict(zip(parameters, positional, strict=False)) | named
+        check_items(self.executor, name, given, 1.5 * 10.0**-decimals)
+
+    def _read_call(
+        self, call: Any, arguments: tuple[Any, ...], which: int | str | None = None
+    ) -> tuple[Any, Any, dict[str, Any], Any]:
+        """(method, positional arguments, named arguments, part) of either form of a call."""
+        if not isinstance(call, tuple):
+            call = (call, arguments)
+        elif arguments:
+            raise TypeError(f"test: the arguments are given in a tuple and behind it: {call!r}")
+        method, positional, named, which = _unpacked(*call, which=which)
+        self._check_built(method)
+        return method, positional, named, which
 
     def _check_built(self, method: str | BoundApiMethod) -> None:
         """Raise `RLGraphError` if an API method was left out, for lack of a Space."""

@@ -63,6 +63,7 @@ def test_automatic_temperature(trainer):
         (IntBox(4), 0.98 * math.log(4.0)),
         (IntBox([3, 5]), 0.98 * math.log(15.0)),
         (IntBox(2, 5, shape=(2,)), 0.98 * math.log(9.0)),
+        (BoolBox(shape=(2, 3)), 0.98 * 6.0 * math.log(2.0)),
         (Dict(jump=BoolBox(), move=FloatBox(shape=(2,))), 0.98 * math.log(2.0) - 2.0),
     ],
 )

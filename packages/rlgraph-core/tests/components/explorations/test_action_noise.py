@@ -46,6 +46,8 @@ def test_noise_in_halves_of_the_range(backend):
     middle = {"a": np.tile(np.float32([10.0, 0.0]), (2000, 1)), "b": np.zeros(2000, np.int64)}
     drawn = noisy(exploration, backend)(middle, np.float32(0.0))
     np.testing.assert_allclose(drawn["a"].std(axis=0), [1.0, 0.1], rtol=0.06)
+    shifted = noisy(GaussianNoise(space, mean=0.25, stddev=0.0, relative=True), backend)
+    np.testing.assert_allclose(shifted(middle, np.float32(0.0))["a"][0], [12.5, 0.25])
     with pytest.raises(
         SpecError, match="exploration.relative: true needs floats with both bounds, given FloatBox"
     ):

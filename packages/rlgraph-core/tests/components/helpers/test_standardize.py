@@ -16,6 +16,9 @@ def test_by_hand(backend):
     test = ComponentTest(Standardize(), {"values": FLOATS}, backend=backend)
     test.test("standardize", [1.0, 3.0], expected_outputs=[-1.0, 1.0], decimals=5)
     test.test("standardize", [5.0, 5.0, 5.0], expected_outputs=[0.0, 0.0, 0.0])
+    # Epsilon is added to the deviation, 1, not to the variance.
+    test = ComponentTest(Standardize(epsilon=0.25), {"values": FLOATS}, backend=backend)
+    test.test("standardize", [1.0, 3.0], expected_outputs=[-0.8, 0.8])
 
 
 def test_weights(backend):

@@ -83,6 +83,21 @@ def test_rescaled_values(backend):
     check(test, batch, sum(items) / 3, items, [abs(error) for error in errors], decimals=3)
 
 
+def test_parts_that_share_rescaled_values(backend):
+    """The shared target is made of the mean of values, not of rescaled ones: (80 + 0) / 2."""
+    space = Dict(a=IntBox(2), b=IntBox(2))
+    parts = Dict({key: FloatBox(shape=(2,)) for key in "ab"}, add_batch_rank=True)
+    loss = DQNLoss(0.5, action_space=space, shared_container_action_target=True, value_rescaling=True)
+    values = {"q_values": parts, "actions": space.with_batch_rank(), "q_next": parts, "q_next_target": parts}
+    test = ComponentTest(loss, {**spaces(2), **values}, backend=backend)
+    following = {"a": [[h(80.0), h(50.0)]], "b": [[0.0, h(-40.0)]]}
+    taken = {"q_values": {"a": [[2.0, 0.0]], "b": [[0.0, 1.0]]}, "actions": {"a": [0], "b": [1]}}
+    rest = {"rewards": [1.0], "terminals": [False], "q_next": following, "q_next_target": following}
+    errors = [h(1.0 + 0.5 * 40.0) - 2.0, h(1.0 + 0.5 * 40.0) - 1.0]
+    item = sum(0.5 * error**2 for error in errors) / 2
+    check(test, {**taken, **rest}, item, [item], [sum(errors) / 2], decimals=3)
+
+
 @pytest.mark.parametrize(("double", "huber"), list(itertools.product([True, False], repeat=2)))
 def test_against_a_loop(double, huber, backend):
     test = ComponentTest(DQNLoss(0.9, double, huber), spaces(4), backend=backend)

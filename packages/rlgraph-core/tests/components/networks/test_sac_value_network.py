@@ -86,6 +86,14 @@ def test_images(backend):
     check(test, images, actions, np.concatenate([features, actions], axis=-1))
 
 
+def test_sequences(backend):
+    for options in ({}, {"time_major": True}):
+        ranks = {"add_batch_rank": True, "add_time_rank": True, **options}
+        spaces = {"states": FloatBox(shape=(3,), **ranks), "actions": FloatBox(shape=(1,), **ranks)}
+        test = ComponentTest(SACValueNetwork(LAYERS), spaces, backend=backend)
+        test.check_batch("state_action_value", floats(4, 2, 3), floats(4, 2, 1))
+
+
 def test_wrong_spaces():
     spaces = {"states": STATES, "actions": FloatBox(shape=(1,), add_batch_rank=True)}
     images = FloatBox(shape=(3, 3, 1), add_batch_rank=True)
@@ -97,6 +105,13 @@ def test_wrong_spaces():
     ):
         actions = Dict(a=IntBox(None, None), add_batch_rank=True)
         ComponentTest(SACValueNetwork(LAYERS), {**spaces, "actions": actions}, backend="numpy")
+    steps = {"states": FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=True)}
+    for options in ({"add_time_rank": True, "time_major": True}, {}):
+        actions = FloatBox(shape=(1,), add_batch_rank=True, **options)
+        with pytest.raises(
+            SpaceError, match="actions: expected the ranks of states in their order, .* given .* bes"
+        ):
+            ComponentTest(SACValueNetwork(LAYERS), {**steps, "actions": actions}, backend="numpy")
     with pytest.raises(SpecError, match=r"state_network_spec\[0\].unts: Dense has no such key"):
         SACValueNetwork(LAYERS, [{"type": "dense", "unts": 2}])
 

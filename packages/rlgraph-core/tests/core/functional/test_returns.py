@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.core.functional.returns import (
+    advantages_across_episodes,
     discounted_returns,
     generalized_advantage_estimation,
     lambda_returns,
@@ -160,3 +161,22 @@ def test_what_follows_a_terminated_step_does_not_matter():
         lambda values: generalized_advantage_estimation(OPS, REWARDS, VALUES, values, FALLS, 0.5, 0.5),
     ):
         assert returns(other).tolist() == returns(NEXT).tolist()
+
+
+def test_advantages_across_episodes():
+    """Rows that are no steps, at any place, are as if they were not there, in each column."""
+    rng = np.random.default_rng(0)
+    rewards, values, next_values = rng.normal(size=(3, 9, 4))
+    valid = rng.random((9, 4)) < 0.6
+    valid[:, 3] = [False, True, True, False, False, True, False, True, False]
+    for each in (rewards, values, next_values):
+        each[~valid] = np.nan
+    given = advantages_across_episodes(OPS, rewards, values, next_values, valid, 0.9, 0.8)
+    for column in range(4):
+        steps, expected = np.flatnonzero(valid[:, column]), np.zeros(9)
+        following, advantage = next_values[steps[-1], column], 0.0
+        for t in reversed(steps):
+            error = rewards[t, column] + 0.9 * following - values[t, column]
+            expected[t] = advantage = error + 0.9 * 0.8 * advantage
+            following = values[t, column]
+        np.testing.assert_allclose(given[:, column], expected, rtol=1e-12)

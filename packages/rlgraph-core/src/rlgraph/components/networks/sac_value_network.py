@@ -106,9 +106,12 @@ class StatesAndActions(Component):
             )
         self.boxes: dict[str, BoxSpace] = actions.flatten()
         for path, box in self.boxes.items():
+            name = f"actions/{path}" if path else "actions"
             if not isinstance(box, FloatBox | BoolBox) and getattr(box, "num_categories", None) is None:
-                name = f"actions/{path}" if path else "actions"
                 raise mismatch(name, "floats, bools, or integers with categories", repr(box))
+            if (box.has_time_rank, box.time_major) != (states.has_time_rank, states.time_major):
+                wanted = "the ranks of states in their order, so that each action is valued in its own state"
+                raise mismatch(name, wanted, f"{box!r} beside {states!r}")
 
     @rlgraph_api
     def call(self, states: Any, actions: Any) -> Any:

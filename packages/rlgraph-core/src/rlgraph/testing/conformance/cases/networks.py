@@ -142,7 +142,7 @@ CASES: dict[str, Case] = {
     ),
     "sac_value_network_time": _values(
         lambda: SACValueNetwork(TANH),
-        FloatBox(-1.0, 1.0, shape=(2,), add_time_rank=True),
+        FloatBox(-1.0, 1.0, shape=(2,), add_batch_rank=True, add_time_rank=True),
         SEQUENCES,
         by=("actions",),
     ),
