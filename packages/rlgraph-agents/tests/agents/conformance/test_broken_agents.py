@@ -461,7 +461,7 @@ class TakesNextStatesForStates(A2C):
     update = update_of(lambda self, records: {**records, "observations": records["next_observations"]})
 
 
-@broken("targets/the_smallest_of_several")
+@broken("targets/values_of_reached_states")
 class TrustsOneCritic(SAC):
     def values_of(self, critics, observations, actions):
         values = super().values_of(critics, observations, actions)

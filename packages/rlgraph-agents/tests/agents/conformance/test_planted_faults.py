@@ -1,4 +1,4 @@
-"""Faults that were planted in TD3 and PPO written from the pages alone: each fails the row that is about it."""
+"""Faults that were planted in algorithms: each fails the row that is about it."""
 
 from itertools import islice
 from typing import Any
@@ -7,8 +7,12 @@ import pytest
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance import AgentUnderTest, load_rows, options, run_row
+from rlgraph.algorithms.dqn import DQN
+from rlgraph.algorithms.impala import IMPALA
 from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.sac import SAC
 from rlgraph.algorithms.td3 import TD3
+from rlgraph.components import DQNLoss, Target
 from rlgraph.core import graph_fn, registry, rlgraph_api
 from rlgraph.core.specs.parameters import parameters_of
 
@@ -139,7 +143,7 @@ class TD3DerivesTargets(CriticLossOfItsOwn):
         return ops.minimum(one, other)
 
 
-@caught_by("targets/the_smallest_of_several")
+@caught_by("targets/values_of_reached_states")
 class TD3TakesTheLargest(CriticLossOfItsOwn):
     @graph_fn
     def smallest(self, ops, one, other):
@@ -203,6 +207,113 @@ class PPOWithTheRatioToItself(PPO):
     def step(self, records, progress=None):
         found = self.policy.get_log_likelihood(records["observations"], records["actions"])
         return PPO.step.function(self, {**records, "log_probs": found["log_likelihood"]}, progress)
+
+
+@caught_by("updates/schedules")
+class PPOWithSchedulesBackwards(PPO):
+    @rlgraph_api
+    def update(self, records, progress=None):
+        return PPO.update.function(self, records, self.rest(progress))
+
+    @graph_fn
+    def rest(self, ops, progress):
+        return 1.0 - progress
+
+
+@caught_by("acting/log_probabilities")
+class IMPALATakesAllForItsOwn(IMPALA):
+    @rlgraph_api
+    def update(self, records, progress=None):
+        certain = self.certain(records["remembered"]["log_likelihood"])
+        return IMPALA.update.function(self, {**records, "remembered": {"log_likelihood": certain}}, progress)
+
+    @graph_fn
+    def certain(self, ops, log_likelihood):
+        return 0.0 * log_likelihood - 60.0
+
+
+@caught_by("targets/values_of_reached_states")
+class DQNWithExchangedNetworks(DQN):
+    def loss_inputs(self, records):
+        values = super().loss_inputs(records)
+        return {**values, "q_next": values["q_next_target"], "q_next_target": values["q_next"]}
+
+
+@caught_by("targets/lag")
+class DQNActsOnItsTarget(DQN):
+    @rlgraph_api
+    def act_greedily(self, observations):
+        greedy = self.target.get_deterministic_action(observations)
+        return {"action": greedy["action"], "q_values": self.get_q_values(observations)}
+
+
+@caught_by("masks/legal_actions")
+class DQNValuesForbiddenActions(DQN):
+    def loss_inputs(self, records):
+        after = {name: x for name, x in records["next_observations"].items() if name != "action_mask"}
+        return super().loss_inputs({**records, "next_observations": after})
+
+
+class DQNFields(DQN):
+    constant = Fields.constant
+    number = 0.99
+
+    @graph_fn
+    def clipped(self, ops, rewards):
+        return ops.clip(rewards, -1.0, 1.0)
+
+
+@caught_by("values/states_after_ends")
+class DQNDiscountsOnce(DQNFields):
+    def loss_inputs(self, records):
+        return {**super().loss_inputs(records), "discounts": self.constant(records["rewards"])}
+
+
+@caught_by("values/discounted_rewards")
+class DQNClipsRewards(DQNFields):
+    def loss_inputs(self, records):
+        return super().loss_inputs({**records, "rewards": self.clipped(records["rewards"])})
+
+
+class SumOfLosses(DQNLoss):
+    @rlgraph_api
+    def loss(
+        self, q_values, actions, rewards, terminals, q_next, q_next_target, discounts=None, weights=None
+    ):
+        values = (q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+        per_item = self.loss_per_item(*values)
+        return {"loss": self.sum_of(per_item), "loss_per_item": per_item}
+
+    @graph_fn
+    def sum_of(self, ops, per_item):
+        return ops.sum(per_item)
+
+
+@caught_by("updates/order_of_records")
+class DQNSumsLosses(DQN):
+    make_loss = SumOfLosses
+
+
+@caught_by("targets/values_of_reached_states")
+class SACWhosePolicyMovesCritics(SAC):
+    def step(self, name, parts, loss, progress):
+        return super().step(name, [*parts, *self.critics] if name == "actor" else parts, loss, progress)
+
+
+@caught_by("targets/values_of_reached_states")
+class SACDrawsNextActionsInStates(SAC):
+    def drawn_actions(self, observations):
+        if "training" in observations:  # of the states, which are asked for first
+            self.states = observations
+        return super().drawn_actions(self.states)
+
+
+@caught_by("targets/values_of_reached_states")
+class TD3WithTwoEqualCritics(TD3):
+    def make_critics(self, state_space, layers, tau, number=2, new=None):
+        super().make_critics(state_space, layers, tau, number, new)
+        self.critics[1:] = [self.critics[0].copy(scope="critic-1", starts_equal=True)]
+        self.targets = [Target(critic, tau) for critic in self.critics]
 
 
 @pytest.mark.parametrize("name", FAULTS)

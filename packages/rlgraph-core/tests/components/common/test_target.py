@@ -50,6 +50,25 @@ def test_it_starts_equal(backend):
     assert {name.split("/")[0] for name in trained} == {"net", "other"}
 
 
+class CopyOfACopy(Component):
+    def __init__(self):
+        self.first = NeuralNetwork([{"type": "dense", "units": 3}], scope="first")
+        self.second = self.first.copy(scope="second", starts_equal=True)
+        self.target = Target(self.second)
+        super().__init__(self.first, self.second, self.target)
+
+    @rlgraph_api
+    def call(self, x):
+        return tuple(part.call(x) for part in (self.first, self.second, self.target))
+
+
+def test_the_target_of_a_copy_starts_equal(backend):
+    executor = GraphExecutor(CopyOfACopy(), {"x": X}, backend=backend)
+    first, second, target = executor.execute("call", X.sample(5, rng=np.random.default_rng(0)))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(second, target)
+
+
 def test_it_follows(backend):
     made = built(backend, tau=0.25)
     before = by_part(made)[0]

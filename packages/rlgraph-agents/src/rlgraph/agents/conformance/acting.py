@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.conformance.batches import as_batch, sample_steps
 from rlgraph.agents.conformance.probes import PROBE, actors_log_probabilities, log_probability_errors
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
@@ -16,6 +17,7 @@ from rlgraph.agents.conformance.subject import (
     AgentUnderTest,
     NotApplicable,
     acted,
+    differing,
     expect_same,
     perturbed,
     sample_states,
@@ -98,6 +100,24 @@ def log_probabilities(subject: AgentUnderTest) -> None:
     """The actor's log-probability of each stored action is what the update computes: to 1e-5, in float64 to 1e-12."""
     check_log_probabilities(subject, "float32", 1e-5, {})
     check_log_probabilities(subject, "float64", 1e-12, {})
+    _expect_little_of_the_improbable(subject)
+
+
+def _expect_little_of_the_improbable(subject: AgentUnderTest) -> None:
+    """Of algorithms with the log-probabilities of the policy that acted: what only that one does teaches nothing."""
+    agent = subject.make(weight_entropy=0.0, optimizer_spec={"learning_rate": 0.01})
+    columns = sample_steps(agent)
+    likelihood = columns.get("remembered", {}).get("log_likelihood")
+    if likelihood is None:
+        return
+    likelihood += 60.0
+    before = agent.executor.get_weights(trainable_only=True)
+    agent.update(as_batch(agent, columns))
+    moved = differing(before, agent.executor.get_weights(trainable_only=True), 1e-9)
+    assert not moved, (
+        f"an update on actions that are exp(60) times less probable now than when they were taken changes {moved[0]}; "
+        "expected no change. Usual causes: the importance ratio is upside down; it has no effect"
+    )
 
 
 @row("acting", on_every_backend=True)

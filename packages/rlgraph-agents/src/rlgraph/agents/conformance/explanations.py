@@ -126,9 +126,14 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "update returns no priorities",
     ),
     "updates/order_of_records": (
-        "`Agent.update` on 32 steps, and on the same with the environments reversed.",
+        "`Agent.update` on 32 steps, on the same with the environments reversed, and on each of them twice.",
         "1e-6",
         "fields are reshaped in different orders; the wrong axis",
+    ),
+    "updates/schedules": (
+        f"{BATCHES} One at progress 0 and one at 1, with a learning rate that falls from 0.01 to 0.",
+        "no bit differs at 1; any does at 0",
+        "progress is not handed to the optimizer",
     ),
     "updates/batches_of_one": (
         "`Agent.update` on a single step, twice.",
@@ -146,7 +151,7 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "no factor 1 - terminals; truncations are taken for terminations",
     ),
     "values/discounted_rewards": (
-        "A chain of three states with rewards 0.4, 0.2 and 1, and discount 0.5: up to 400 updates.",
+        "A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5: up to 400 updates.",
         "0.05",
         "the discount is missing or another; rewards are shifted; targets do not move",
     ),
@@ -160,10 +165,12 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "no bit of the rows of first layers that take the others",
         "the target of the values is differentiated",
     ),
-    "targets/the_smallest_of_several": (
-        f"{BATCHES} The output of one target critic is raised by 100 and 200, then lowered.",
-        "no bit differs where it is raised",
-        "the largest or the mean of the critics is taken",
+    "targets/values_of_reached_states": (
+        f"{BATCHES} Weights of targets are 0, and other states are reached; the output of one of several target "
+        "critics is raised by 100 and 200, then lowered; the policy is another in the states of the batch, then in "
+        "those that were reached.",
+        "1e-9 with targets of 0; else no bit differs, or any does",
+        "what learns values next states; the largest of the critics is taken; the policy's loss moves critics",
     ),
     "options/each_has_an_effect": (
         f"{CUES} 40 steps with the usual and with another value of each option, with small and large rewards, other "

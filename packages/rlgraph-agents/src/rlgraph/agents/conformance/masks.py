@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rlgraph.agents.conformance.acting import check_log_probabilities
-from rlgraph.agents.conformance.subject import CATEGORY, AgentUnderTest, NotApplicable, perturbed
+from rlgraph.agents.conformance.subject import CATEGORY, AgentUnderTest, NotApplicable, differing, perturbed
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import CueTask
+from rlgraph.components import Target
 from rlgraph.environments.environment import StepResult
 from rlgraph.spaces import BoolBox, Dict
 
@@ -60,7 +62,7 @@ def _expect_legal(actions: Any, states: dict[str, np.ndarray], what: str) -> Non
 
 @row("masks", on_every_backend=True)
 def legal_actions(subject: AgentUnderTest) -> None:
-    """Explored and greedy actions are legal: those of the agent, of an actor alone, and in training."""
+    """Explored and greedy actions are legal, in training and of an actor alone; targets value legal ones."""
     _need_categories(subject)
     agent = subject.make(states=STATES)
     agent.set_weights(perturbed(agent))
@@ -73,6 +75,25 @@ def legal_actions(subject: AgentUnderTest) -> None:
         _expect_legal(alone.act(alone.preprocess(states), explore), states, f"{kind} of an actor alone")
     if not subject.cannot_learn:
         subject.train(agent, 32, MaskedCues)
+        if any(isinstance(part, Target) for part in agent.learner.graph.algorithm.walk()):
+            _expect_masks_of_reached_states(subject)
+
+
+def _expect_masks_of_reached_states(subject: AgentUnderTest) -> None:
+    def learned(mask: Sequence[bool]) -> dict[str, np.ndarray]:
+        agent, rng = subject.make(states=STATES, n_step=1), np.random.default_rng(2)
+        reached = {**_states(rng, 16), "action_mask": np.repeat([mask], 16, 0)}
+        states = {**_states(rng, 16), "action_mask": np.ones((16, 3), bool)}
+        batch = {"states": states, "next_states": reached, "actions": rng.integers(3, size=16)}
+        agent.update({**batch, "rewards": rng.normal(size=16), "terminals": np.zeros(16, bool)})
+        return dict(agent.executor.get_weights(trainable_only=True))
+
+    values_actions = subject.kind.algorithm_class.values_next_actions
+    assert not values_actions or differing(learned([True, False, False]), learned([False, False, True])), (
+        "an update does not depend on which action was legal in the states that were reached; expected the value of a "
+        "legal action in targets. Usual causes: the mask is not handed to the target; the largest value is that of "
+        "all actions"
+    )
 
 
 @row("masks")

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.batches import as_batch, sample_steps
-from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable, differing, expect_same
+from rlgraph.agents.conformance.subject import (
+    FLOATS,
+    AgentUnderTest,
+    NotApplicable,
+    differing,
+    expect_same,
+)
 from rlgraph.agents.conformance.table import row
 from rlgraph.components import Target
 from rlgraph.spaces import IntBox
 
-#: Options with the target's share of its source, and with the updates between two moves of targets.
-SHARES, DELAYS = ("tau", "sync_tau"), ("target_delay", "policy_delay")
+#: Options with the target's share of its source.
+SHARES = ("tau", "sync_tau")
 #: A learning rate, and nothing else that moves weights.
 PLAIN: dict[str, Any] = {"optimizer_spec": {"learning_rate": 0.01}, "normalize_states": False, "n_step": 1}
 Weights = dict[str, np.ndarray]
@@ -40,16 +46,24 @@ def _below(weights: Weights, scope: str) -> Weights:
     return {name.removeprefix(f"{scope}/"): x for name, x in weights.items() if name.startswith(f"{scope}/")}
 
 
+def _delays(subject: AgentUnderTest) -> list[str]:
+    """Options with the updates between two moves of targets; the policy's is one where a target follows the policy."""
+    agent = subject.make()
+    follow_policy = any(x.source is agent.learner.graph.algorithm.policy for x in targets_of(agent))
+    return ["target_delay", *["policy_delay"] * follow_policy]
+
+
 @row("targets")
 def lag(subject: AgentUnderTest) -> None:
-    """Targets move by tau towards what they follow: from 0.25 to 1 of the way, and only when they are due."""
+    """Targets start equal to what they follow, move by tau towards it when they are due, and act nowhere."""
     share = next((name for name in SHARES if name in subject.option_names), None)
-    delay = next((name for name in DELAYS if name in subject.option_names), None)
+    delay = next((name for name in _delays(subject) if name in subject.option_names), None)
     for tau in (1.0, 0.25) if share else (None,):
         every = 3 if delay else 1
         options = {share: tau} if share else {}
         agent = subject.make(**{**PLAIN, **options, **({delay: every} if delay else {})})
         targets = targets_of(agent)
+        _expect_beginning(agent, targets)
         subject.need_learning()
         batch = as_batch(agent, sample_steps(agent))
         # What the schedule does is due after some updates; it is asked for here instead.
@@ -70,6 +84,22 @@ def lag(subject: AgentUnderTest) -> None:
                 continue
             for target in targets:
                 _expect_moved(target, tau, before, after, f"after update {update}, with {share}: {tau:g}")
+
+
+def _expect_beginning(agent: Agent, targets: list[Target]) -> None:
+    weights, read = agent.get_weights(), agent.get_policy_weights()
+    for target in targets:
+        scope = target.followed.scope_path
+        apart = differing(_below(weights, scope), _below(weights, target.source.scope_path))
+        assert not apart, (
+            f"{target.scope} starts with other weights than {target.source.scope}, such as {apart[0]}; expected equal "
+            "ones. Usual cause: the target is a component of its own instead of a Target"
+        )
+        acting = [name for name in read if name.startswith(f"{scope}/")]
+        assert not acting, (
+            f"acting reads {acting[0]} of {target.scope}; expected what learns: a target lags behind. Usual cause: act "
+            "or act_greedily calls the target"
+        )
 
 
 def _expect_held(targets: list[Target], before: Weights, after: Weights, why: str) -> None:
@@ -128,38 +158,119 @@ def reached_states_teach_nothing(subject: AgentUnderTest) -> None:
 
 
 @row("targets")
-def the_smallest_of_several(subject: AgentUnderTest) -> None:
-    """Of several target critics the smallest value counts; a larger one changes no bit of an update."""
+def values_of_reached_states(subject: AgentUnderTest) -> None:
+    """Values of reached states come from targets: of several the smallest, for the actions of the policy there."""
     agent = subject.make(**PLAIN)
-    alike = defaultdict(list)
-    for target in targets_of(agent):
-        alike[type(target.source)].append(target)
-    critics = next((found for found in alike.values() if len(found) > 1), None)
-    if critics is None:
-        raise NotApplicable("the algorithm has no two targets of the same kind")
+    targets, policy = targets_of(agent), agent.learner.graph.algorithm.policy
     subject.need_learning()
-    columns, start = sample_steps(agent), agent.get_weights()
+    start, columns, learned = agent.get_weights(), sample_steps(agent), _learning(subject, agent)
+    if agent.learner.graph.algorithm.values_next_actions:
+        _expect_values_of_targets(targets, policy, start, columns, learned)
+    alike = defaultdict(list)
+    for target in targets:
+        if target.source is not policy:
+            alike[type(target.source)].append(target)
+    for several in (found for found in alike.values() if len(found) > 1):
+        _expect_smallest(several, start, columns, learned)
+    if not alike:
+        return
+    _expect_actions_of_the_policy(agent, learned)
+    if subject.action_space != FLOATS and subject.refusal(FLOATS) is None:
+        agent = subject.make(FLOATS, **PLAIN)
+        _expect_actions_of_the_policy(agent, _learning(subject, agent))
 
-    def learned(target: Target, added: float) -> Weights:
-        learner = subject.make(**PLAIN)
-        raised = {
-            name: x + added
-            for name, x in start.items()
-            if name.startswith(f"{target.followed.scope_path}/") and x.ndim == 1 and x.size in (1, 3)
-        }
-        learner.set_weights({**start, **raised})
+
+#: The trainable weights after an update on columns, from given weights.
+Learned = Callable[[Weights, Mapping[str, Any]], Weights]
+
+
+def _learning(subject: AgentUnderTest, agent: Agent) -> Learned:
+    def learned(weights: Weights, columns: Mapping[str, Any]) -> Weights:
+        learner = subject.make(agent.action_space, **PLAIN)
+        learner.set_weights(weights)
         learner.update(as_batch(learner, columns))
         return dict(learner.executor.get_weights(trainable_only=True))
 
-    for target in critics:
-        changed = differing(learned(target, 100.0), learned(target, 200.0))
+    return learned
+
+
+def _expect_values_of_targets(
+    targets: list[Target], policy: Any, start: Weights, columns: Mapping[str, Any], learned: Learned
+) -> None:
+    """Where all targets are 0, it does not matter which states were reached."""
+    scopes = [target.followed.scope_path for target in targets]
+    if all(target.source is not policy for target in targets):
+        scopes.append(policy.scope_path)  # its entropy in reached states may count
+    zeros = {
+        name: np.zeros_like(x) if any(name.startswith(f"{at}/") for at in scopes) else x
+        for name, x in start.items()
+    }
+    others = {**columns, "next_states": np.random.default_rng(1).normal(size=columns["next_states"].shape)}
+    changed = differing(learned(zeros, columns), learned(zeros, others), 1e-9)
+    assert not changed, (
+        f"where all weights of targets are 0, an update depends on the states that were reached ({changed[0]} "
+        "differs); expected no change: targets value them. Usual causes: next states are valued by what learns; the "
+        "two networks of double Q-learning are exchanged"
+    )
+
+
+def _expect_smallest(
+    critics: list[Target], start: Weights, columns: Mapping[str, Any], learned: Learned
+) -> None:
+    first, *others = (_below(start, target.source.scope_path) for target in critics)
+    for target, other in zip(critics[1:], others, strict=True):
+        assert differing(first, other), (
+            f"{critics[0].source.scope} and {target.source.scope} start with the same weights; expected others: equal "
+            "critics stay equal. Usual causes: one is a copy of the other; they share a seed"
+        )
+
+    def with_added(target: Target, number: float) -> Weights:
+        scope = f"{target.followed.scope_path}/"
+        outputs = {n: x for n, x in start.items() if n.startswith(scope) and x.ndim == 1 and x.size in (1, 3)}
+        return learned({**start, **{name: x + number for name, x in outputs.items()}}, columns)
+
+    for target in critics[1:]:  # the first is the smallest where the second is not
+        larger = with_added(target, 100.0)
+        changed = differing(larger, with_added(target, 200.0))
         assert not changed, (
             f"the update depends on the value of {target.scope} where it is much larger than that of the others "
             f"({changed[0]} differs); expected the smallest value as target. Usual causes: the largest or the mean is "
             "taken; each critic learns from its own target"
         )
-        assert differing(learned(target, -100.0), learned(target, -200.0)), (
+        assert differing(larger, with_added(target, -100.0)), (
             f"the update does not depend on the value of {target.scope} where it is much smaller than that of the "
             "others; expected the smallest value as target. Usual causes: the largest is taken; only one of the "
             "targets is used"
         )
+
+
+def _expect_actions_of_the_policy(agent: Agent, learned: Learned) -> None:
+    """Critics do not depend on what the policy does in the states themselves, but in those that were reached."""
+    algorithm, targets = agent.learner.graph.algorithm, targets_of(agent)
+    columns, weights = sample_steps(agent), agent.get_weights()
+    columns["states"][..., 1:] = 0.0
+    columns["next_states"][..., 0] = 0.0
+    of_policy = [target.followed for target in targets if target.source is algorithm.policy]
+    acting = (of_policy or [algorithm.policy])[0].scope_path
+    scopes = [target.source.scope_path for target in targets if target.source is not algorithm.policy]
+
+    def of_critics(moved: slice) -> Weights:
+        given = {name: x.copy() for name, x in weights.items()}
+        for name, x in given.items():
+            if name.startswith(f"{acting}/") and x.ndim == 2 and len(x) == 4:
+                x[moved] += 1.0
+        after = learned(given, columns)
+        return {name: x for name, x in after.items() if any(name.startswith(f"{at}/") for at in scopes)}
+
+    usual = of_critics(slice(0))
+    changed = differing(usual, of_critics(slice(0, 1)))
+    assert not changed, (
+        f"what critics learn depends on what the policy does in the states of a batch ({changed[0]} differs); expected "
+        "no change: they learn of the actions that were taken. Usual causes: the loss of the policy moves critics; "
+        "the actions after a step are those of the policy before it"
+    )
+    assert not algorithm.values_next_actions or differing(usual, of_critics(slice(1, 4))), (
+        "what critics learn does not depend on what the policy does in the states that were reached; expected another "
+        "update: targets value its actions there. Usual causes: the actions after a step are those of the policy "
+        "before it, or those that were taken"
+    )

@@ -111,7 +111,7 @@ def priorities(subject: AgentUnderTest) -> None:
 
 @row("updates")
 def order_of_records(subject: AgentUnderTest) -> None:
-    """The order of the records of a batch, or of the environments of a rollout, changes nothing."""
+    """The order of the records of a batch changes nothing, nor does it that each is there twice."""
     subject.need_learning()
     columns = sample_steps(subject.make(), length=8, width=4)
     weights, again = (updated(subject, columns, 1, seed=seed, **WHOLE) for seed in (5, 5))
@@ -126,6 +126,33 @@ def order_of_records(subject: AgentUnderTest) -> None:
         "expected the same but for rounding. Usual causes: fields of a record are reshaped in different orders; rows "
         "are standardized or summed along the wrong axis"
     )
+    plain = {**WHOLE, "optimizer_spec": {"type": "sgd", "learning_rate": 0.01}}
+    twice = map_arrays(lambda x: np.concatenate([x, x], axis=1), columns)
+    moved = differing(updated(subject, columns, 1, **plain), updated(subject, twice, 1, **plain), 1e-6)
+    assert not moved, (
+        f"an update on a batch that has every record twice ends with other weights than on the batch, such as "
+        f"{moved[0]}; expected the same but for rounding. Usual cause: a loss is the sum over the batch, not the mean"
+    )
+
+
+@row("updates")
+def schedules(subject: AgentUnderTest) -> None:
+    """A learning rate that falls to 0 lets it learn at the start of training, and changes nothing at its end."""
+    subject.need_learning()
+    if "optimizer_spec" not in subject.option_names:
+        raise NotApplicable("the agent has no option optimizer_spec")
+    for progress in (0.0, 1.0):
+        agent = subject.make(n_step=1, optimizer_spec={"learning_rate": [0.01, 0.0]})
+        agent.set_progress(progress)
+        before = agent.executor.get_weights(trainable_only=True)
+        agent.update(as_batch(agent, sample_steps(agent)))
+        moved = differing(before, agent.executor.get_weights(trainable_only=True))
+        assert bool(moved) == (progress == 0.0), (
+            f"with optimizer_spec {{'learning_rate': [0.01, 0.0]}} an update at progress {progress:g} changes "
+            f"{f'weights, such as {moved[0]}' if moved else 'nothing'}; expected that it learns at 0, and not at 1. "
+            "Usual causes: progress is not handed to the optimizer's step; it is 1 - progress; a second optimizer has "
+            "other options"
+        )
 
 
 ONE_ITEM = "Usual cause: a deviation of one item, or a mean of none, divides by zero: add an epsilon"

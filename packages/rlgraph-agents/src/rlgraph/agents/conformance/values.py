@@ -46,10 +46,26 @@ def states_after_ends(subject: AgentUnderTest) -> None:
         "others: a truncated episode would have gone on, so the value of the state that it reached counts. Usual "
         "causes: truncations are taken for terminations; the discount is missing; values of next states are not used"
     )
+    agent = subject.make(n_step=3)
+    if "discounts" in agent.learner.experience.batch_options:
+        batch = as_batch(agent, columns)
+        ends = [
+            _learned(subject, {**batch, "discounts": np.full(len(batch["rewards"]), x)}) for x in (0.9, 0.1)
+        ]
+        assert differing(*ends), (
+            "two updates on batches that differ only in discounts, the factors of the values of next states, end with "
+            "the same weights; expected others. Usual cause: the option discount is used instead, once for all steps"
+        )
+
+
+def _learned(subject: AgentUnderTest, batch: dict[str, Any]) -> dict[str, np.ndarray]:
+    agent = subject.make(n_step=3)
+    agent.update(batch)
+    return dict(agent.get_weights())
 
 
 #: Rewards of the steps of a chain; each is the same for all actions, and the last one ends the episode.
-REWARDS, DISCOUNT = (0.4, 0.2, 1.0), 0.5
+REWARDS, DISCOUNT = (0.3, 1.5, 0.8), 0.5
 #: Options with which values are learned soon, and are those of rewards only.
 SOON: dict[str, Any] = {
     "discount": DISCOUNT,

@@ -271,7 +271,10 @@ class Component(Composition):
         wants = self.trainable if trainable is None else (trainable and self.trainable)
         start = resolve_initializer(initializer, where=path)
         device = "" if host else self._variables_device
-        like = "" if self._starts_like is None else f"{self._starts_like.scope_path}/{name}".removesuffix("/")
+        first = self._starts_like
+        while first is not None and first._starts_like is not None:  # a copy of a copy
+            first = first._starts_like
+        like = "" if first is None else f"{first.scope_path}/{name}".removesuffix("/")
         variable = Variable(path, spec, start, may_train and wants, host, self._role, device, like)
         self.declared_variables[path] = variable
         return variable
