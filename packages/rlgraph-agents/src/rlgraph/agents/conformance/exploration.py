@@ -102,7 +102,13 @@ def _is_raised(subject: AgentUnderTest, name: str, weight: float) -> None:
     states = columns["states"].reshape(-1, 4)
     before = _entropy(agent, states)
     for _ in range(10):
-        agent.update(as_batch(agent, columns))
+        numbers = agent.update(as_batch(agent, columns))
+    if agent.action_space == CATEGORY:
+        entropy, most = float(numbers.get("entropy", 0.0)), np.log(CATEGORY.num_categories or 1)
+        assert -1e-6 <= entropy <= most + 1e-6, (
+            f"the metric entropy of {CATEGORY.num_categories} categories is {entropy:.3f}; expected a number from 0 to "
+            f"{most:.3f}. Usual cause: the sign"
+        )
     after = _entropy(agent, states)
     assert after > before + 0.02, (
         f"with {name}: {weight:g} ten updates on steps without rewards change the entropy of actions from {before:.3f} "

@@ -62,7 +62,8 @@ def _learns(subject: AgentUnderTest, actions: Space) -> None:
         reached = sum(evaluation.returns) / sum(evaluation.lengths)
     assert reached >= wanted, (
         f"after {done} steps the mean reward of a step is {reached:.2f}; expected at least {wanted:.2f}, half way from "
-        f"random actions ({chance:.2f}) to the best ones (1){_unsuited(subject)}"
+        f"random actions ({chance:.2f}) to the best ones (1){_unsuited(subject)}. Where the rows of values pass, look "
+        "at the loss of the policy: its sign, its log-probabilities, what its gradient flows through"
     )
 
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.conformance.subject import SMALL, AgentUnderTest, NotApplicable, expect_helpful
+from rlgraph.agents.conformance.subject import (
+    SMALL,
+    AgentUnderTest,
+    NotApplicable,
+    expect_helpful,
+    perturbed,
+    sample_states,
+)
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import CueTask
 from rlgraph.core import SpecError
@@ -23,6 +30,8 @@ ACTIONS: dict[str, Space] = {
     "a Tuple of floats": Tuple(FloatBox(-1.0, 1.0, shape=(2,)), FloatBox(0.0, 2.0)),
     "a Tuple of categories": Tuple(IntBox(2), Dict({"c": IntBox(3)})),
 }
+#: Bounds that are not symmetric.
+BOUNDED = FloatBox([3.0, -2.0], [5.0, 1.0])
 #: Of each kind of distribution one, for states that are no vectors: heads do not know what is before them.
 FEW_ACTIONS = {name: ACTIONS[name] for name in ("a category", "bools", "bounded floats", "a Dict")}
 DENSE = SMALL["network_spec"]
@@ -71,9 +80,19 @@ def _trains_or_is_refused(subject: AgentUnderTest, states: Space, layers: Any, a
 
 @row("spaces", on_every_backend=True)
 def actions(subject: AgentUnderTest) -> None:
-    """Every action Space trains, or is refused at construction by a SpecError that says what would fit."""
+    """Every action Space trains, and actions are in it; or a SpecError at construction says what would fit."""
     subject.need_learning()
     _check(subject, {"vectors": STATES["vectors"]}, ACTIONS)
+    if subject.refusal(BOUNDED) is None:
+        agent = subject.make(BOUNDED)
+        agent.set_weights({name: 10.0 * x for name, x in perturbed(agent).items()})
+        for explore in (False, True):
+            taken = agent.get_actions(sample_states(200), explore)
+            outside = taken[((taken < BOUNDED.low) | (taken > BOUNDED.high)).any(axis=1)]
+            assert not len(outside), (
+                f"{'drawn' if explore else 'greedy'} actions such as {outside[0].tolist()} are outside of {BOUNDED}. "
+                "Usual causes: the bounds are taken as symmetric; noise is added after the actions were clipped"
+            )
 
 
 @row("spaces")

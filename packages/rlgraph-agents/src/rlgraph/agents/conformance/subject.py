@@ -150,6 +150,11 @@ class AgentUnderTest:
         raise NotApplicable(f"the agent refuses such actions: {_first_line(refusal)}")
 
     @cached_property
+    def action_spaces(self) -> list[Space]:
+        """Actions that it takes: of a category, and a float, those that it does."""
+        return [actions for actions in (CATEGORY, FLOATS) if self.refusal(actions) is None]
+
+    @cached_property
     def action_space(self) -> Space:
         """Actions that it takes: a category if it can.
 

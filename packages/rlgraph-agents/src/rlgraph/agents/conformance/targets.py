@@ -11,7 +11,6 @@ import numpy as np
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.batches import as_batch, sample_steps
 from rlgraph.agents.conformance.subject import (
-    FLOATS,
     AgentUnderTest,
     NotApplicable,
     differing,
@@ -174,9 +173,8 @@ def values_of_reached_states(subject: AgentUnderTest) -> None:
         _expect_smallest(several, start, columns, learned)
     if not alike:
         return
-    _expect_actions_of_the_policy(agent, learned)
-    if subject.action_space != FLOATS and subject.refusal(FLOATS) is None:
-        agent = subject.make(FLOATS, **PLAIN)
+    for actions in subject.action_spaces:
+        agent = subject.make(actions, **PLAIN)
         _expect_actions_of_the_policy(agent, _learning(subject, agent))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.batches import as_batch, sample_steps, updated
 from rlgraph.agents.conformance.probes import values_of_parts
 from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable, differing
@@ -88,7 +89,12 @@ def discounted_rewards(subject: AgentUnderTest) -> None:
     if "discount" not in subject.option_names:
         raise NotApplicable("the agent has no option discount")
     subject.need_learning()
-    agent, steps = subject.make(**SOON), len(REWARDS)
+    for actions in subject.action_spaces:
+        _expect_discounted_rewards(subject.make(actions, **SOON))
+
+
+def _expect_discounted_rewards(agent: Agent) -> None:
+    steps = len(REWARDS)
     columns = sample_steps(agent, length=steps, width=COLUMNS)
     where = np.eye(4)
     columns["states"][:] = where[:steps, None]
@@ -121,5 +127,6 @@ def discounted_rewards(subject: AgentUnderTest) -> None:
         f"after {UPDATES} updates the values of {name} in a chain of {steps} steps with rewards {REWARDS} and discount "
         f"{DISCOUNT} are {np.round(values, 2).tolist()}; expected {np.round(expected, 2).tolist()}. Usual causes: the "
         "discount is missing, or another one; rewards are shifted by a step; a value follows the termination; "
-        "targets do not move; the loss of values is left out, or has the wrong sign"
+        "targets do not move; the loss of values is left out, or has the wrong sign; the loss of the policy moves "
+        "values, since advantages lack stop_gradient; a mean over the batch is in what one record is worth"
     )
