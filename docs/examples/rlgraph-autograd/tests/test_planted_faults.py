@@ -7,7 +7,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd.extend import defvjp, primitive
-from autograd.tracer import getval
+from autograd.tracer import getval, isbox
 
 from rlgraph.core import BackendDescriptor, registry
 from rlgraph.core.graph.emission import Tape, emit_segment
@@ -101,6 +101,18 @@ def test_a_written_variable_that_is_a_constant(failure):
         state_ops={"assign_add": staticmethod(assign_add)},
     )
     assert message.startswith("the derivative of by_assign_add: 2 of 2 values differ")
+
+
+def test_a_tape_that_keeps_views_of_variables(failure):
+    class State(Arrays):
+        def read(self, handle):
+            box = super().read(handle)
+            if isbox(box):
+                box._value = self.view(handle)
+            return box
+
+    message = failure("gradients/written_variables", state=State)
+    assert message.startswith("the derivative of by_assign: 2 of 2 values differ")
 
 
 def _whole_max(x, axis=None, keepdims=False):

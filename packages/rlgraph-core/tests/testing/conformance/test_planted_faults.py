@@ -35,8 +35,10 @@ def with_operator(name, function):
 
     own = type("Own", (np.ndarray,), {f"__{name}__": compute})
     namespace = {**DIALECT.namespace, "own": lambda array: array.view(own)}
-    dialect = replace(DIALECT, receive="own({})".format, namespace=namespace)
+    return with_dialect(replace(DIALECT, receive="own({})".format, namespace=namespace))
 
+
+def with_dialect(dialect):
     class Broken(NumpyBackend):
         def lower(self, plan, segment, storage):
             linker = self.linker(storage, storage.handle, storage.block)
@@ -201,6 +203,16 @@ def test_weights_that_are_set_by_floats(failures):
 
     found = failures(with_storage(write_group=write_group), ["variables/get_and_set"])
     assert "get_weights().probe/count" in found["variables/get_and_set"]
+
+
+def test_arrays_that_are_read_as_they_lie_in_memory(failures):
+    def own(array):
+        return array.ravel("K").reshape(array.shape)
+
+    namespace = {**DIALECT.namespace, "own": own}
+    dialect = replace(DIALECT, receive="own({})".format, namespace=namespace)
+    found = failures(with_dialect(dialect), ["variables/arrays_of_any_layout"])
+    assert found["variables/arrays_of_any_layout"].startswith("of an array that is transposed[0]")
 
 
 def test_variables_that_executors_share(failures):

@@ -133,6 +133,39 @@ def rows_at_any_indices(subject: Subject) -> None:
 
 
 @check("variables")
+def arrays_of_any_layout(subject: Subject) -> None:
+    """Arguments and weights may be parts of arrays, reversed, transposed, in Fortran's order or broadcast."""
+
+    def write(self: Any, ops: Any, x: Any) -> Any:
+        ops.assign(self.kept, x)
+        return x * 2.0, ops.sum(x, 0)
+
+    numbers = np.arange(24, dtype=np.float32).reshape(4, 6)
+    layouts = {
+        "a part": numbers[:3, 1:5],
+        "every second": np.arange(48, dtype=np.float32).reshape(6, 8)[::2, ::2],
+        "reversed": numbers[:3, :4][::-1, ::-1],
+        "transposed": numbers[:, :3].T,
+        "in Fortran's order": np.asfortranarray(numbers[:3, :4]),
+        "broadcast": np.broadcast_to(numbers[0, :4], (3, 4)),
+    }
+    space = FloatBox(shape=(3, 4))
+    executor = subject.executor(probe(write, variables={"kept": (space, 0.0)}), {"x": space})
+    for name, x in layouts.items():
+        plain = np.array(x.tolist(), np.float32)
+        given = executor.execute("write", x)
+        assert_same(given, (plain * 2, plain.sum(0)), 1e-6, f"of an array that is {name}")
+        assert_same(
+            executor.get_weights(), {"probe/kept": plain}, path=f"written from an array that is {name}"
+        )
+        executor.set_weights({"probe/kept": np.zeros_like(plain)})
+        executor.set_weights({"probe/kept": x})
+        assert_same(
+            executor.get_weights(), {"probe/kept": plain}, path=f"set_weights of an array that is {name}"
+        )
+
+
+@check("variables")
 def executors_are_independent(subject: Subject) -> None:
     """Executors of equal graphs have variables, and settings, of their own."""
 
