@@ -6,6 +6,7 @@ from scipy import stats
 
 from rlgraph.components import NoisyDense
 from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core.graph.trace import updating
 from rlgraph.spaces import FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 
@@ -45,6 +46,23 @@ def test_noise_of_each_call(noise, backend):
     reference = ComponentTest(NoisyDense(2, noise=noise, sigma=0.7), INPUTS, backend="numpy")
     replay_draws(reference.executor, draws)
     reference.test("call", X, expected_outputs=by_hand(X, values, draws[:2], noise), decimals=5)
+
+
+class UpdateOfTwo(Component):
+    def __init__(self):
+        self.layer = NoisyDense(2, sigma=0.7)
+        super().__init__(self.layer, scope="update")
+
+    @rlgraph_api(returns=2)
+    def update(self, inputs):
+        with updating(True):
+            return self.layer.call(inputs, True), self.layer.call(inputs, True)
+
+
+def test_equal_calls_of_an_update_have_noise_of_their_own(backend):
+    """Unlike those of dropout, which an update shares."""
+    one, other = ComponentTest(UpdateOfTwo(), INPUTS, backend=backend).test("update", X)
+    assert not np.isclose(one, other).any()
 
 
 @pytest.mark.parametrize("noise", ["factorised", "independent"])

@@ -51,6 +51,14 @@ def test_advantages_of_the_policy_alone(backend):
     test.test(("loss", batch), which="loss_per_item", expected_outputs=items, decimals=5)
 
 
+def test_advantages_of_values_without_dropout(backend):
+    """The targets are the values of which the advantages were made, plus these: 5 and 3 for values 1 and 5."""
+    test = ComponentTest(ActorCriticLoss(), {**SPACES, "evaluated_values": FLOATS}, backend=backend)
+    items = np.array([2.0 * LN2 + 0.5 * 16.0 - 0.01, -2.0 * LN2 + 0.5 * 4.0 - 0.03])
+    batch = {**BATCH, "evaluated_values": [3.0, 4.0]}
+    test.test(("loss", batch), which="loss_per_item", expected_outputs=items, decimals=5)
+
+
 def test_container_actions_have_joint_probabilities(backend):
     parts = Dict(a=FloatBox(), b=FloatBox(shape=(2,)), add_batch_rank=True)
     test = ComponentTest(

@@ -157,10 +157,10 @@ def test_container_actions_are_averaged(kind, backend):
         "a": given["actions"],
         "b": np.stack([each["actions"] for each in elements[1:]], axis=1).astype("int32"),
     }
-    expected = np.mean([one.test(("loss_per_item", each)) for each in elements], axis=0)
-    ComponentTest(kind(), two_spaces, backend=backend).test(
-        ("loss_per_item", two), expected_outputs=expected, decimals=5
-    )
+    several = ComponentTest(kind(), two_spaces, backend=backend)
+    for method in ("loss_per_item", "get_td_errors"):
+        expected = np.mean([one.test((method, each)) for each in elements], axis=0)
+        several.test((method, two), expected_outputs=expected, decimals=5)
 
 
 @pytest.mark.parametrize("kind", [CategoricalDQNLoss, QuantileDQNLoss])

@@ -43,6 +43,20 @@ def test_value_targets(backend):
     assert losses["value_loss"] == pytest.approx((0.5 * np.square(errors).sum(axis=0)).mean(), rel=1e-5)
 
 
+def test_targets_of_a_policy_and_values_without_dropout(backend):
+    """One step with ratio 0.5: the target is ``2 + 0.5 (6 - 2)``, the advantage ``0.5 (6 - 2)``."""
+    spaces = {**SPACES, "evaluated_log_probs": TIME, "evaluated_values": TIME}
+    del spaces["entropy"]
+    numbers = {"log_probs": math.log(0.8), "evaluated_log_probs": math.log(0.25), "state_values": 1.0}
+    numbers |= {"behaviour_log_probs": math.log(0.5), "evaluated_values": 2.0, "rewards": 6.0}
+    given = {name: [[number]] for name, number in numbers.items()}
+    given |= {"bootstrap_values": [0.0], "terminals": [[True]]}
+    test = ComponentTest(IMPALALoss(weight_entropy=0.0), spaces, backend=backend)
+    expected = {"policy_loss": -2.0 * math.log(0.8), "value_loss": 0.5 * (1.0 - 4.0) ** 2}
+    losses = test.test(("loss", given))
+    assert {name: losses[name] for name in expected} == pytest.approx(expected, rel=1e-5)
+
+
 def sums(test, given):
     """The losses of the steps, added up for each sequence."""
     return test.test(("loss", given))["loss_per_item"].sum(axis=0)

@@ -40,6 +40,17 @@ def test_by_hand(backend):
     test.test(("loss", BATCH), expected_outputs={**expected, "loss_per_item": CRITIC}, decimals=3)
 
 
+def test_weights_of_values_without_dropout(backend):
+    """Advantages 2, 0 and 1 for the policy; the value function learns from its own."""
+    test = ComponentTest(
+        IQLLoss(0.8, 2.0, 50.0, 0.5), {**SPACES, "evaluated_values": FLOATS}, backend=backend
+    )
+    actor = [50.0 * 1.0, 1.0 * 2.0, np.exp(2.0) * 3.0]
+    expected = named(*(np.mean(x) for x in (CRITIC, VALUE, actor)))
+    batch = {**BATCH, "evaluated_values": [0.0, 1.5, -1.0]}
+    test.test(("loss", batch), expected_outputs={**expected, "loss_per_item": CRITIC}, decimals=3)
+
+
 def test_weights_and_discounts(backend):
     spaces = {**SPACES, "weights": FLOATS, "discounts": FLOATS}
     weights, found = np.array([1.0, 0.5, 0.0]), [0.5, 0.9, np.nan]
