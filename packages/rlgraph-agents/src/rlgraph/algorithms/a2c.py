@@ -21,7 +21,7 @@ class A2C(ActorCritic):
         optimizer_spec: one optimizer for policy and value function; default: RMSProp.
     """
 
-    make_loss = ActorCriticLoss
+    make_loss: Any = ActorCriticLoss
     default_optimizer = "rmsprop"
 
     def __init__(

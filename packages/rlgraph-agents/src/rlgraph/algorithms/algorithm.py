@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from rlgraph.algorithms.metric import Metric
@@ -68,7 +68,7 @@ class Algorithm(Component):
 
     policy: Any
     update: Any
-    make_loss: Callable[..., Any]
+    make_loss: Any
 
     experience: ClassVar[ExperienceKind]
     agent_class: ClassVar[str] = "rlgraph.agents.agent:Agent"

@@ -29,7 +29,7 @@ class BehaviourCloning(Algorithm):
         optimizer_spec: default: Adam.
     """
 
-    make_loss = NegativeLogLikelihoodLoss
+    make_loss: Any = NegativeLogLikelihoodLoss
     experience = Demonstrations.of(memory_spec={"capacity": 10**5})
     values_next_actions = False
     metrics: Mapping[str, Metric] = usual("gradient_norm")

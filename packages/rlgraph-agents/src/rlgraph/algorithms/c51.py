@@ -22,7 +22,8 @@ class C51(QLearning):
         double_q, dueling_q: see `QLearning`; the paper has neither.
     """
 
-    name, make_loss = "c51", CategoricalDQNLoss
+    name = "c51"
+    make_loss: Any = CategoricalDQNLoss
     search_space: ClassVar[Mapping[str, Any]] = {**QLearning.search_space, "num_atoms": [21, 51, 101]}
     test_options: ClassVar[Mapping[str, Any]] = {"low": 0.0, "high": 2.0}  # returns of small tasks
 

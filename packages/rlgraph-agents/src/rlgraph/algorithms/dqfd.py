@@ -29,7 +29,7 @@ class DQFD(QLearning):
         optimizer_spec: as of `QLearning`; its `l2_penalty` is 1e-5 unless given.
     """
 
-    make_loss = DQFDLoss
+    make_loss: Any = DQFDLoss
     experience = ReplayWithDemonstrations.of(memory_spec={"capacity": 10**5})
     metrics: Mapping[str, Metric] = {
         **QLearning.metrics,

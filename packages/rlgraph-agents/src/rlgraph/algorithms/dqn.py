@@ -20,7 +20,7 @@ class DQN(QLearning):
         value_rescaling: the network's values are rescaled, for large returns (Pohlen et al., 2018).
     """
 
-    make_loss = DQNLoss
+    make_loss: Any = DQNLoss
     test_alternatives: ClassVar[Mapping[str, Sequence[Any]]] = {"td_aggregation": ["mean_error"]}
 
     def __init__(

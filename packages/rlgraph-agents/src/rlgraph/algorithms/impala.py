@@ -37,7 +37,7 @@ class IMPALA(Algorithm):
     """
 
     experience = Fragments.of()
-    make_loss = IMPALALoss
+    make_loss: Any = IMPALALoss
     values_next_actions = False
     search_space: ClassVar[Mapping[str, Any]] = {
         "optimizer_spec.learning_rate": {"low": 1e-5, "high": 1e-2, "log": True},

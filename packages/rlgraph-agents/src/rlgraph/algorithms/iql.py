@@ -33,7 +33,7 @@ class IQL(OffPolicyActorCritic):
             them, which learns only with bounds near these.
     """
 
-    make_loss = IQLLoss
+    make_loss: Any = IQLLoss
     values_next_actions = False
     metrics: Mapping[str, Metric] = {
         **OffPolicyActorCritic.metrics,

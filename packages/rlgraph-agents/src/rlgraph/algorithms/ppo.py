@@ -30,7 +30,7 @@ class PPO(ActorCritic):
             deviation 1; False: they stay.
     """
 
-    make_loss = PPOLoss
+    make_loss: Any = PPOLoss
     experience = Rollouts.of()
     metrics: Mapping[str, Metric] = {
         **ActorCritic.metrics,

@@ -21,7 +21,8 @@ class QRDQN(QLearning):
         double_q, dueling_q: see `QLearning`; the paper has neither.
     """
 
-    name, make_loss = "qr-dqn", QuantileDQNLoss
+    name = "qr-dqn"
+    make_loss: Any = QuantileDQNLoss
     search_space: ClassVar[Mapping[str, Any]] = {
         **QLearning.search_space,
         "num_quantiles": [10, 25, 50, 100, 200],

@@ -47,7 +47,7 @@ class SAC(OffPolicyActorCritic):
         "alpha": Metric("Temperature: the weight of the entropy.", "return per nat"),
         "alpha_loss": Metric("The loss of the temperature.", "loss"),
     }
-    make_loss = SACLoss
+    make_loss: Any = SACLoss
     live_metrics = ("critic_loss", "alpha")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,

@@ -39,7 +39,7 @@ class TD3(OffPolicyActorCritic):
             them, which learns only with bounds near these.
     """
 
-    make_loss = TD3Loss
+    make_loss: Any = TD3Loss
     live_metrics = ("critic_loss", "actor_loss")
     search_space: ClassVar[Mapping[str, Any]] = {
         **OffPolicyActorCritic.search_space,

@@ -12,7 +12,7 @@ from rlgraph.algorithms.impala import IMPALA
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.algorithms.sac import SAC
 from rlgraph.algorithms.td3 import TD3
-from rlgraph.components import DQNLoss, Target
+from rlgraph.components import DQNLoss, PPOLoss, Target
 from rlgraph.core import graph_fn, registry, rlgraph_api
 from rlgraph.core.specs.parameters import parameters_of
 
@@ -314,6 +314,48 @@ class TD3WithTwoEqualCritics(TD3):
         super().make_critics(state_space, layers, tau, number, new)
         self.critics[1:] = [self.critics[0].copy(scope="critic-1", starts_equal=True)]
         self.targets = [Target(critic, tau) for critic in self.critics]
+
+
+class UnboundedAbove(PPOLoss):
+    def policy_loss(self, log_probs, prev_log_probs, advantages, *rest):
+        return self.bounded_below(log_probs, prev_log_probs, advantages)
+
+    @graph_fn
+    def bounded_below(self, ops, new, old, advantages):
+        ratios = ops.exp(new - ops.stop_gradient(old))
+        return -ops.minimum(ratios * advantages, ops.maximum(ratios, 0.8) * advantages)
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class PPOLimitsOneSide(PPO):
+    make_loss = UnboundedAbove
+
+
+@caught_by("experience/garbage_changes_nothing_with_memory")
+class PPOForgetsWhatWasBefore(PPO):
+    @rlgraph_api
+    def update(self, records, progress=None):
+        observations = records["observations"]
+        if "internal_states" in observations:
+            zeros = self.zeros(observations["internal_states"])
+            records = {**records, "observations": {**observations, "internal_states": zeros}}
+        return PPO.update.function(self, records, progress)
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def zeros(self, ops, x):
+        return ops.zeros_like(x)
+
+
+@caught_by("exploration/noise_and_entropy")
+class PPOReportsMinusTheEntropy(PPO):
+    @rlgraph_api
+    def update(self, records, progress=None):
+        found = PPO.update.function(self, records, progress)
+        return {**found, "entropy": self.minus(found["entropy"])}
+
+    @graph_fn
+    def minus(self, ops, x):
+        return -x
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -129,8 +129,13 @@ def log_probabilities_with_memory(subject: AgentUnderTest) -> None:
 @row("acting")
 def draws_follow_the_probabilities(subject: AgentUnderTest) -> None:
     """Actions are drawn as often as the log-probabilities say that the update computes."""
-    agent = subject.make()
-    need_probabilities(agent)
+    for actions in subject.action_spaces:
+        agent = subject.make(actions)
+        need_probabilities(agent)
+        _expect_draws_that_follow(agent)
+
+
+def _expect_draws_that_follow(agent: Agent) -> None:
     if agent.action_space == FLOATS:
         grid: np.ndarray = np.linspace(-1.0, 1.0, 2001)[1:-1, None]
     else:

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from rlgraph.agents.conformance.probes import PROBE, joined_episodes
-from rlgraph.agents.conformance.subject import AgentUnderTest, expect_same
+from rlgraph.agents.conformance.subject import AgentUnderTest, acted, differing, expect_same
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
+from rlgraph.experience.nested_arrays import map_arrays
 from rlgraph.workers.callbacks import Callback
 
 
@@ -86,5 +89,26 @@ def garbage_changes_nothing(subject: AgentUnderTest) -> None:
 
 @row("experience")
 def garbage_changes_nothing_with_memory(subject: AgentUnderTest) -> None:
-    """The same with a recurrent network."""
+    """The same with a recurrent network, for which the internal states before the first step count."""
     _ignores_garbage(subject, subject.recurrent_options)
+    if not subject.is_taught:
+        assert differing(
+            _with_other_internal_states(subject, 0.0), _with_other_internal_states(subject, 0.5)
+        ), (
+            "an update of a recurrent network does not depend on the internal states with which the first step was "
+            "made; expected another one. Usual cause: rollouts or sequences are unrolled from states of 0"
+        )
+
+
+def _with_other_internal_states(subject: AgentUnderTest, added: float) -> Any:
+    """The weights after two updates on steps whose internal states are others by a number; an episode begins once."""
+    agent, rng = subject.make(**{"n_step": 1, **subject.recurrent_options}), np.random.default_rng(0)
+    states = rng.normal(size=(2, 4))
+    while agent.updates < 2:
+        actions, extras = acted(agent, states)
+        extras["internals"] = map_arrays(lambda x: x + added, extras["internals"])
+        rewards, ends, reached = rng.normal(size=2), np.zeros(2, bool), rng.normal(size=(2, 4))
+        agent.observe(states, actions, rewards, ends, reached, batched=True, **extras)
+        agent.update_if_due()
+        states = reached
+    return agent.get_weights()

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
+from rlgraph.agents.conformance.batches import as_batch, sample_steps
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
     FLOATS,
@@ -65,7 +66,7 @@ class Situation(NamedTuple):
 
 @row("options")
 def each_has_an_effect(subject: AgentUnderTest) -> None:
-    """Training with another value of an option ends with other weights: for each option of algorithm and experience."""
+    """Training with another value of any option ends with other weights; limits of the policy's steps hold."""
     subject.need_learning()
     trainings = _Trainings(subject)
     groups = list(option_groups(subject.kind).values())
@@ -80,6 +81,35 @@ def each_has_an_effect(subject: AgentUnderTest) -> None:
         f"place. If the option cannot have an effect in a small task, say so: {_algorithm(subject)}.test_alternatives "
         "= {'option': []}, or name values that have one"
     )
+    if {"num_epochs", "clip_ratio"} <= subject.option_names:
+        _expect_the_limit(
+            subject, {"clip_ratio": 1e-6}, "clip_ratio of 1e-6", "the ratio is limited on one side only"
+        )
+    if {"num_epochs", "kl_limit"} <= subject.option_names:
+        _expect_the_limit(
+            subject, {"kl_limit": 1e-12, "clip_ratio": 10.0}, "kl_limit of 1e-12", "the estimate is below 0"
+        )
+
+
+def _expect_the_limit(subject: AgentUnderTest, limit: Mapping[str, Any], what: str, cause: str) -> None:
+    """After one step that reaches the limit, further epochs on the same step leave the policy as it is."""
+    plain = {"num_minibatches": 1, "optimizer_spec": {"type": "sgd", "learning_rate": 0.1}, "kl_limit": None}
+    plain |= {"weight_entropy": 0.0, "standardize_advantages": False, "normalize_states": False}
+
+    def learned(epochs: int, reward: float) -> Any:
+        agent = subject.make(**{**plain, **limit, "num_epochs": epochs})
+        columns = sample_steps(agent, length=1, width=1)
+        columns["rewards"][:], columns["terminals"][:] = reward, True
+        agent.update(as_batch(agent, columns))
+        weights, scope = agent.get_weights(), agent.learner.graph.algorithm.policy.scope_path
+        return {name: x for name, x in weights.items() if name.startswith(f"{scope}/")}
+
+    for reward in (5.0, -5.0):
+        moved = differing(learned(2, reward), learned(6, reward), 1e-9)
+        assert not moved, (
+            f"with a {what} the policy still moves in epochs 3 to 6 on a step with the reward {reward:g}, such as "
+            f"{moved[0]}; expected that it stays where the limit is. Usual cause: {cause}"
+        )
 
 
 class _Trainings:
