@@ -50,10 +50,10 @@ def states_after_ends(subject: AgentUnderTest) -> None:
     agent = subject.make(n_step=3)
     if "discounts" in agent.learner.experience.batch_options:
         batch = as_batch(agent, columns)
-        both = [
+        one, other = (
             _learned(subject, {**batch, "discounts": np.full(len(batch["rewards"]), x)}) for x in (0.9, 0.1)
-        ]
-        assert differing(*both), (
+        )
+        assert differing(one, other), (
             "two updates on batches that differ only in discounts, the factors of the values of next states, end with "
             "the same weights; expected others. Usual cause: the option discount is used instead, once for all steps"
         )
