@@ -151,7 +151,7 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "no factor 1 - terminals; truncations are taken for terminations",
     ),
     "values/discounted_rewards": (
-        "A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5: up to 400 updates.",
+        "A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5, half of it cut: up to 600 updates.",
         "0.05",
         "the discount is missing or another; rewards are shifted; targets do not move",
     ),

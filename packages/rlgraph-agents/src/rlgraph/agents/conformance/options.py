@@ -73,7 +73,7 @@ def each_has_an_effect(subject: AgentUnderTest) -> None:
     without = []
     for name in (*groups[0], *groups[1]):
         values = alternatives(subject, name)
-        if values and not trainings.differ(name, values):
+        if values and not trainings.differ(name, values, may_be_refused=name in groups[1]):
             without.append(f"{name} ({', '.join(map(repr, values))})")
     assert not without, (
         f"training ends with the same weights, whatever the value of {'; of '.join(without)}; the values tried are in "
@@ -121,8 +121,8 @@ class _Trainings:
         schedule = subject.kind.algorithm_class.schedule.values()
         self._common = COMMON | {option: INTERVALS[counted] for option, counted in schedule}
 
-    def differ(self, name: str, values: Sequence[Any]) -> bool:
-        """Whether one of the values of an option makes a difference in one of the situations."""
+    def differ(self, name: str, values: Sequence[Any], may_be_refused: bool) -> bool:
+        """Whether one of the values of an option makes a difference in one of the situations, or all are refused."""
         refusals: list[SpecError] = []
         tried = 0
         for situation, usual in self._all():
@@ -137,9 +137,11 @@ class _Trainings:
                 tried += 1
                 if found is not None and differing(usual, found):
                     return True
+        if may_be_refused and not tried:
+            return True  # the algorithm takes no recurrent networks
         assert tried, (
             f"every value tried of the option {name} is refused, {', '.join(map(repr, values))}: {refusals[0]}; name "
-            f"others in {_algorithm(self._subject)}.test_alternatives"
+            f"others in {_algorithm(self._subject)}.test_alternatives, or an empty list if none can be taken"
         )
         return False
 

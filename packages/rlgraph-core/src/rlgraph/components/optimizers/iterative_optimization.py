@@ -188,7 +188,8 @@ class IterativeOptimization(Component):
         """What a step returned, if that is a dict of numbers."""
         if not isinstance(numbers, Mapping) or not numbers:
             raise AssemblyError(
-                f"{self.scope_path}.run: {step} returns {numbers!r}; expected a dict of numbers by name"
+                f"{self.scope_path}.run: {step} returns {numbers!r}; expected a dict of numbers by name: a "
+                "dict literal, or what a loss returns; of the dict of a graph function the keys are not known yet"
             )
         if "num_updates" in numbers:
             raise AssemblyError(
