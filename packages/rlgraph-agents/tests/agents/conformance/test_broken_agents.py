@@ -450,6 +450,17 @@ class TakesNoDocuments(A2CAgent):
         super().__init__(state_space, action_space, env=env, **options)
 
 
+@broken("updates/schedules")
+class RunsSchedulesBackwards(A2C):
+    @rlgraph_api
+    def update(self, records, progress=None):
+        return A2C.update.function(self, records, self.rest(progress))
+
+    @graph_fn
+    def rest(self, ops, progress):
+        return 1.0 - progress
+
+
 @broken("targets/lag")
 class IgnoresTau(DQN):
     def __init__(self, state_space, action_space, *, sync_tau: float = 1.0, **options):

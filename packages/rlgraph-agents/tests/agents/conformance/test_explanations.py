@@ -7,8 +7,8 @@ from rlgraph.agents.conformance.explanations import EXPLANATIONS
 from rlgraph.testing.__main__ import main
 
 EXPECTED = """values/discounted_rewards
-In a chain of three steps with known rewards, values come within 0.05 of the discounted sums.
-Task: A chain of three states with rewards 0.4, 0.2 and 1, and discount 0.5: up to 400 updates.
+In a chain of three steps with known rewards, cut or not, values come within 0.05 of the discounted sums.
+Task: A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5, half of it cut: up to 600 updates.
 Tolerance: 0.05.
 Usual causes of a failure: the discount is missing or another; rewards are shifted; targets do not move.
 Options of TD3Agent, unless the row gives others: network_spec="""

@@ -209,17 +209,6 @@ class PPOWithTheRatioToItself(PPO):
         return PPO.step.function(self, {**records, "log_probs": found["log_likelihood"]}, progress)
 
 
-@caught_by("updates/schedules")
-class PPOWithSchedulesBackwards(PPO):
-    @rlgraph_api
-    def update(self, records, progress=None):
-        return PPO.update.function(self, records, self.rest(progress))
-
-    @graph_fn
-    def rest(self, ops, progress):
-        return 1.0 - progress
-
-
 @caught_by("acting/log_probabilities")
 class IMPALATakesAllForItsOwn(IMPALA):
     @rlgraph_api
