@@ -61,6 +61,10 @@ class CopyOfACopy(Component):
     def call(self, x):
         return tuple(part.call(x) for part in (self.first, self.second, self.target))
 
+    @rlgraph_api
+    def sync(self):
+        return self.target.sync()
+
 
 def test_the_target_of_a_copy_starts_equal(backend):
     executor = GraphExecutor(CopyOfACopy(), {"x": X}, backend=backend)
