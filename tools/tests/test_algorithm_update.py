@@ -33,7 +33,7 @@ def test_every_page_shows_a_plan_that_fits_a_screen(name: str) -> None:
 
 def test_the_source_of_a_class() -> None:
     text = update_markdown("sac", "Pendulum-v1")
-    assert "```python\nclass SAC(OffPolicyActorCritic):\n    def __init__(\n" in text
+    assert "```python\nclass SAC(OffPolicyActorCritic):\n    make_loss: Any = SACLoss\n" in text
     assert "    @rlgraph_api\n    def update(self, records: Any" in text
     for left_out in ("Soft actor-critic with", "live_metrics", "Metric("):
         assert left_out not in text
@@ -44,6 +44,6 @@ def test_the_source_of_a_class() -> None:
 
 def test_what_an_update_inherits() -> None:
     text = update_markdown("dqfd", ENV)
-    assert text.count("def _values(self, records: Any)") == 2  # its own calls that of its base class
+    assert text.count("def loss_inputs(self, records: Any)") == 2  # its own calls that of its base class
     assert text.count("def update(self, records: Any") == 1
     assert "class Algorithm(" not in text
