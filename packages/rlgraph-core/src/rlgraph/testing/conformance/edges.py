@@ -182,7 +182,6 @@ EMPTY: dict[str, Callable[..., Any]] = {
     "ops.max_pool2d": lambda ops, x, w, steps: ops.max_pool2d(x[:, None, :, None], (1, 2)),
     "ops.avg_pool2d": lambda ops, x, w, steps: ops.avg_pool2d(x[:, None, :, None], (1, 2)),
     "ops.max along the columns": lambda ops, x, w, steps: ops.max(x, 1),
-    "ops.var along the columns": lambda ops, x, w, steps: ops.var(x, 1),
     "ops.logsumexp along the columns": lambda ops, x, w, steps: ops.logsumexp(x, 1),
     "ops.prod over the rows": lambda ops, x, w, steps: ops.prod(x, 0),
     "ops.all": lambda ops, x, w, steps: ops.all(x < 0.0),
