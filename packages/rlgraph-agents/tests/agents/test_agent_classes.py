@@ -1,5 +1,6 @@
 """The class of an agent comes from its algorithm."""
 
+import copy
 import pickle
 
 import pytest
@@ -11,7 +12,7 @@ from rlgraph.algorithms.ppo import PPO
 from rlgraph.core import SpecError, registry
 from rlgraph.learning.agent_spec import stored_spec
 from rlgraph.learning.base_agent import BaseAgent
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import FloatBox, IntBox
 
 ENV = {"type": "deterministic", "steps_to_terminal": 4}
 
@@ -80,3 +81,10 @@ def test_behaviour_outputs_may_have_their_name_of_version_0_2():
 
     assert Older.behaviour_outputs == Derived.behaviour_outputs == Older.remembers
     assert A2C.behaviour_outputs == {}
+
+
+@pytest.mark.parametrize("make", [pickle.dumps, copy.copy, copy.deepcopy], ids=lambda make: make.__name__)
+def test_an_agent_is_not_copied(make):
+    agent = DQNAgent(FloatBox(shape=(2,)), IntBox(2), backend="numpy")
+    with pytest.raises(TypeError, match=r"neither pickled nor copied: store_model\(folder\) and Agent.load"):
+        make(agent)

@@ -1,5 +1,6 @@
 """A run evaluates, resumes and exports its own weights: checkpoints of another run of the same shape are refused."""
 
+import json
 import shutil
 
 import pytest
@@ -138,3 +139,18 @@ def test_the_best_policy_of_an_older_version_has_no_digest(mixed):
     write_manifest(place, manifest)
     assert load_agent(folder)[2].name == BEST
     assert resume(folder, steps=80).training.timesteps == 80
+
+
+def test_what_interrupted_saves_left_goes_with_the_next_save(runs, tmp_path):
+    folder = shutil.copytree(runs / "seed-2", tmp_path / "run")
+    checkpoints = folder / "checkpoints"
+    kept = checkpoints / ".failed.77.old"
+    for name in (".step-000000010.0f.new", ".step-000000060.1a.old", ".best.2b.old", ".last.3c.new"):
+        shutil.copytree(checkpoints / LAST, checkpoints / name)
+    shutil.copytree(checkpoints / LAST, kept)
+    resume(folder, steps=read_steps(folder) + 20)
+    assert [path for path in checkpoints.iterdir() if path.name.startswith(".")] == [kept]
+
+
+def read_steps(folder):
+    return json.loads((folder / "config.json").read_text())["run"]["steps"]

@@ -193,6 +193,24 @@ def test_another_contract(register):
         find_backend("old")
 
 
+def test_an_entry_point_that_is_no_backend(register):
+    register("odd", dict)
+    with pytest.raises(
+        PluginError,
+        match="backend 'odd' of this program, .*: expected a BackendDescriptor, given <class 'dict'>",
+    ):
+        find_backend("odd")
+    assert find_backend("np").name == "numpy"  # an alias: all are asked
+
+
+def test_a_place_that_is_not_there(register):
+    register("odd", BackendDescriptor("odd", "numpy", "json:NoBackend", CONTRACT_VERSION, frozenset()))
+    with pytest.raises(
+        PluginError, match="backend 'odd' cannot be loaded from json:NoBackend: module 'json'"
+    ):
+        create_backend("odd", ExecutionSpec())
+
+
 def test_a_framework_that_is_not_installed(register):
     descriptor = BackendDescriptor(
         "gone", "goneframework", "no_such_module_here:Backend", CONTRACT_VERSION, frozenset()

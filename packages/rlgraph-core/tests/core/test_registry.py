@@ -1,12 +1,19 @@
 import json
+import os
+import subprocess
 import sys
-from importlib.metadata import PathDistribution
+from importlib.metadata import EntryPoints, PathDistribution
 
 import pytest
 
 from rlgraph.core import Component, PluginError, Registry, SpecError, registry
 from rlgraph.core.errors import nearest
-from rlgraph.core.registry import OTHER_NAMES, canonical
+from rlgraph.core.registry import (
+    OTHER_NAMES,
+    _of_readable_distributions,
+    canonical,
+    rlgraph_versions,
+)
 from rlgraph.spaces import IntBox
 
 
@@ -226,3 +233,28 @@ def test_the_old_distribution_is_named(tmp_path, monkeypatch):
         PluginError, match=r"old single distribution rlgraph 0\.5\.5 .* pip uninstall rlgraph"
     ):
         Registry("rlgraph.test")
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("entry_points.txt", b"[rlgraph.test]\nno sign\n"), ("METADATA", b"Name: \xff\xfe\n")],
+)
+def test_a_distribution_that_cannot_be_read_is_named_and_left_out(plugins, tmp_path, file, content):
+    distribution(tmp_path, "unreadable", "1.0", {"rlgraph.test": {"lost": "plug_good:Thing"}})
+    (tmp_path / "unreadable-1.0.dist-info" / file).write_bytes(content)
+    with pytest.warns(RuntimeWarning, match="unreadable-1.0.dist-info: its metadata or entry points cannot"):
+        found = EntryPoints(_of_readable_distributions()).select(group="rlgraph.test")
+    assert {entry.name for entry in found} == {"Good-One", "broken", "missing", "exits", "twice"}
+    assert isinstance(rlgraph_versions(), dict)
+
+
+def test_a_broken_file_does_not_end_a_program(tmp_path):
+    distribution(tmp_path, "unreadable", "1.0", {})
+    (tmp_path / "unreadable-1.0.dist-info" / "entry_points.txt").write_text("[rlgraph.test]\nno sign\n")
+    code = "from rlgraph.core import registry; print(registry('rlgraph.components').names()[:1])"
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert done.returncode == 0 and "['activation']" in done.stdout, done.stderr
+    assert "unreadable-1.0.dist-info" in done.stderr

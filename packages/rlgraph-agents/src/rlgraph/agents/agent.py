@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 from rlgraph.agents.method_hints import IN_EVALUATE, IN_LEARN, OF_AN_AGENT, hint_unknown_arguments
 from rlgraph.core import SpecError
@@ -139,6 +139,12 @@ class Agent(NameHints, BaseAgent):
         if spec is None:
             raise SpecError("the agent has no environment: give env= here or to Agent.from_spec")
         return spec
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(
+            "an agent holds programs, and is neither pickled nor copied: store_model(folder) and Agent.load(folder) "
+            "make another one, and ActorHandle.of(agent) acts with a copy of its weights"
+        )
 
     @classmethod
     def load(cls, path: str | Path, backend: str | None = None) -> Self:

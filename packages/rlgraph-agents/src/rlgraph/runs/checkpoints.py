@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.core import CheckpointError
-from rlgraph.core.checkpoint.finding import find_checkpoint, problem_with
+from rlgraph.core.checkpoint.finding import (
+    find_checkpoint,
+    interrupted_saves,
+    problem_with,
+    remove_leftovers,
+)
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.checkpoint.strict_json import from_json as from_json_text
 from rlgraph.core.checkpoint.strict_json import to_json as to_json_text
@@ -87,10 +92,17 @@ class RunCheckpoints:
         return folder
 
     def remove_oldest(self, timesteps: int) -> None:
-        """Remove checkpoints of earlier steps that are more than the number to keep."""
+        """Remove checkpoints of earlier steps that are more than the number to keep, and what saves left."""
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
             if number < timesteps:
                 shutil.rmtree(old, ignore_errors=True)
+        self.remove_interrupted()
+
+    def remove_interrupted(self) -> None:
+        """Remove what interrupted saves left; of `BEST` and `LAST` the only copy stays."""
+        for name in interrupted_saves(self.folder):
+            if _STEP.fullmatch(name) or (self.folder / name).exists():
+                remove_leftovers(self.folder / name)
 
     def store(self, agent: BaseAgent, name: str, state: Mapping[str, Any]) -> Path:
         """Write a full checkpoint with the state of the run.

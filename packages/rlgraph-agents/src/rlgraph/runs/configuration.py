@@ -15,10 +15,11 @@ from rlgraph.algorithms.presets import use_preset
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
 from rlgraph.core.collectives.place import collective_class, place_from_environment
 from rlgraph.core.errors import Fault, offer
-from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
+from rlgraph.core.specs.documents import MAX_DEPTH, check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.core.specs.specifiable import plain_copy
+from rlgraph.environments.errors import shortened
 from rlgraph.environments.factory import environment_settings, environment_spaces
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.specs import parse_spec
@@ -252,10 +253,19 @@ def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> di
 def _apply(document: dict[str, Any], override: str) -> None:
     """Replace one value, ``path=value``."""
     path, sign, text = override.partition("=")
-    if not sign or not path.strip():
-        raise SpecError("expected path=value, such as optimizer_spec.learning_rate=1e-3", path=override)
+    path = path.strip()
+    if not sign or not path:
+        raise SpecError(
+            "expected path=value, such as optimizer_spec.learning_rate=1e-3", path=shortened(override)
+        )
+    if len(parts := parts_of(path)) > MAX_DEPTH or join_parts(*parts) != path:
+        raise SpecError(
+            f"expected names and numbers with single dots between them, at most {MAX_DEPTH}, such as "
+            "optimizer_spec.learning_rate",
+            path=shortened(path),
+        )
     value = parse_yaml(text, path, f"the value {text!r}")
-    _set(document, _from_the_top(document, path.strip(), value), value)
+    _set(document, _from_the_top(document, path, value), value)
 
 
 def _from_the_top(document: Mapping[str, Any], path: str, value: Any) -> list[str]:
@@ -281,7 +291,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
         place = join_parts(*parts[: depth + 1])
         key: Any = part
         if isinstance(node, list):
-            if not part.isdigit() or int(part) >= len(node):
+            if not part.isdecimal() or int(part) >= len(node):
                 raise SpecError(f"expected a number below {len(node)}, given {part!r}", path=place)
             key = int(part)
         if following is None:
@@ -289,7 +299,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
             return
         inner = node[key] if isinstance(node, list) else node.get(key)
         if inner is None:
-            inner = _default(document, parts[: depth + 1]) if following.isdigit() else {}
+            inner = _default(document, parts[: depth + 1]) if following.isdecimal() else {}
         elif isinstance(inner, str):
             is_gym = place == "environment" and following != "type"
             inner = (environment_settings(inner) if is_gym else None) or {"type": inner}

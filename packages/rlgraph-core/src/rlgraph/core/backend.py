@@ -156,18 +156,23 @@ def find_backend(name: str) -> BackendDescriptor:
                 descriptor = known.load(other)
             except PluginError:
                 continue
-            if canonical(name) in map(canonical, descriptor.aliases):
-                return _checked(descriptor)
+            if canonical(name) in map(canonical, getattr(descriptor, "aliases", ())):
+                return _checked(descriptor, other)
         if _DEVICE.fullmatch(name):
             raise SpecError(
                 f"unknown backend {name!r}, which is a device: give it as execution_spec.device (on the command line: "
                 f"--set execution_spec.device={name}), and a backend. Known: {', '.join(known.names())}",
                 path="backend",
             )
-    return _checked(known.load(name, where="backend"))
+    return _checked(known.load(name, where="backend"), name)
 
 
-def _checked(descriptor: BackendDescriptor) -> BackendDescriptor:
+def _checked(descriptor: Any, name: str) -> BackendDescriptor:
+    if not isinstance(descriptor, BackendDescriptor):
+        plugin = registry("rlgraph.backends").plugin(name)
+        raise PluginError(
+            f"backend {name!r} of {plugin.origin}, {plugin.target}: expected a BackendDescriptor, given {descriptor!r}"
+        )
     if descriptor.contract_version != CONTRACT_VERSION:
         raise PluginError(
             f"backend {descriptor.name!r} implements version {descriptor.contract_version} of the backend contract, "
@@ -191,6 +196,8 @@ def load_object(descriptor: BackendDescriptor, place: str) -> Any:
             f"backend {descriptor.name!r} cannot be loaded: {error}. "
             f"pip install {descriptor.framework or descriptor.name}"
         ) from error
+    except AttributeError as error:
+        raise PluginError(f"backend {descriptor.name!r} cannot be loaded from {place}: {error}") from error
 
 
 def create_backend(name: str, execution: ExecutionSpec) -> Backend:

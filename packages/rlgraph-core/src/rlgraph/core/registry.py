@@ -9,6 +9,7 @@ brackets, ``"package.module:Class [extra]"``.
 from __future__ import annotations
 
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import (
     Distribution,
+    EntryPoint,
     EntryPoints,
     PackageNotFoundError,
     distribution,
@@ -173,9 +175,17 @@ def _is_installed(name: str) -> bool:
     return True
 
 
+def _name_of(owner: Distribution) -> str:
+    """The name of a distribution; empty for what is left of a broken installation."""
+    try:
+        return owner.name or ""
+    except Exception:
+        return ""
+
+
 def rlgraph_versions() -> dict[str, str]:
     """Versions of RLgraph's distributions, those that are imported."""
-    names = {each.name or "" for each in distributions()}  # what is left of a broken installation has none
+    names = set(map(_name_of, distributions()))
     return {name: version(name) for name in sorted(names) if name.startswith("rlgraph-")}
 
 
@@ -321,4 +331,27 @@ def registry(group: str) -> Registry:
 @cache
 def _installed() -> Callable[..., EntryPoints]:
     # All groups at once: searching the installed distributions takes longer than all else here.
-    return entry_points().select
+    try:
+        return entry_points().select
+    except Exception:  # whatever an unreadable file makes the parser raise
+        return EntryPoints(_of_readable_distributions()).select
+
+
+def _of_readable_distributions() -> Iterator[EntryPoint]:
+    """The entry points of all distributions whose files can be read; a warning names the others."""
+    seen = set[str]()
+    for owner in distributions():
+        try:
+            name, found = canonical(owner.metadata["Name"] or ""), owner.entry_points
+        except Exception as error:
+            warnings.warn(
+                f"{getattr(owner, '_path', owner)}: its metadata or entry points cannot be read "
+                f"({type(error).__name__}: {error}), so its plug-ins are left out: reinstall the distribution, or "
+                "remove the folder",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            continue
+        if name not in seen:  # else another one of this name hides it
+            seen.add(name)
+            yield from found

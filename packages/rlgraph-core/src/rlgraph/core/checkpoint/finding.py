@@ -29,6 +29,11 @@ def leftovers(target: Path) -> list[Path]:
     return _newest_first([path for path in _entries(target.parent) if _target_of(path) == target.name])
 
 
+def interrupted_saves(folder: Path) -> list[str]:
+    """The names of the checkpoints in `folder` of which interrupted saves left directories."""
+    return sorted({target for path in _entries(folder) if (target := _target_of(path))})
+
+
 def remove_leftovers(target: Path) -> None:
     """Remove the directories of interrupted saves; the next save retries if that fails."""
     for path in leftovers(target):
