@@ -1,5 +1,7 @@
 """Learning from data sets, without steps of one's own."""
 
+import zipfile
+
 import numpy as np
 import pytest
 from doubles import memory
@@ -142,6 +144,20 @@ def test_statistics_are_those_of_the_data(one_backend, data):
     weights = agent.get_weights()
     (mean,) = (x for name, x in weights.items() if "mean" in name)
     np.testing.assert_allclose(mean, seen.mean(axis=0), atol=1e-6)
+
+
+def test_of_a_file_that_is_large_in_memory_only_headers_are_read(tmp_path):
+    steps, file = 300_000_000, tmp_path / "large.npz"
+    kinds = {"observations": "<f4", "actions": "<i8", "rewards": "<f4", "terminations": "|b1"}
+    with zipfile.ZipFile(file, "w") as archive:
+        for field, dtype in {**kinds, "truncations": "|b1"}.items():
+            shape = (steps + 1, 4) if field == "observations" else (steps,)
+            with archive.open(f"episode_0/{field}.npy", "w") as member:
+                header = {"descr": dtype, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(member, header)  # its content would not be there
+    agent = agent_of("dqn", "numpy", memory_spec={"capacity": 1000})
+    with pytest.raises(InputError, match="300000000 steps, and the memory keeps 1000: give memory_spec"):
+        agent.import_observations(file)
 
 
 def test_data_that_is_larger_than_the_memory_is_refused(data):

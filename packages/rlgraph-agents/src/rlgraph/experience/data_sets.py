@@ -36,6 +36,17 @@ _EPISODE = re.compile(r"episode_(\d+)")
 _Read = Callable[[str], np.ndarray | None]
 
 
+class _Opened(NamedTuple):
+    """An open file: the names of its episodes, and what reads an array, or only its shape and dtype.
+
+    `outline` gives an array of this shape and dtype that takes no room and has no content.
+    """
+
+    names: list[str]
+    read: _Read
+    outline: _Read
+
+
 class RecordedEpisode(NamedTuple):
     """One episode of T steps, or the first T steps of one.
 
@@ -74,37 +85,59 @@ class DataSetReader:
         """
         episodes = []
         for file in _files(Path(place)):
-            with _opened(file) as (names, read):
-                episodes += self.check(file, names, read)
+            with _opened(file) as opened:
+                episodes += self.check(file, opened.names, opened.read)
         return episodes
+
+    def lengths(self, place: str | Path) -> list[int]:
+        """The numbers of steps of the episodes, of which only shapes and dtypes are read and checked.
+
+        A small file may hold what becomes large in memory.
+
+        Raises:
+            InputError: as `read`, of all but values.
+        """
+        lengths = []
+        for file in _files(Path(place)):
+            with _opened(file) as opened:
+                for name in _named(file, opened.names):
+                    found = self._fields(f"{file}, {name}", name, opened.outline)
+                    lengths.append(np.size(found["rewards"][""]))
+        return lengths
 
     def check(self, file: Path, names: Sequence[str], read: _Read) -> list[RecordedEpisode]:
         """The episodes with these names; raises as `read` does."""
-        if not names:
-            raise InputError(f"{file}: expected episodes, groups episode_0, episode_1, ..., given none")
-        return [self._episode(f"{file}, {name}", name, read) for name in names]
+        return [self._episode(f"{file}, {name}", name, read) for name in _named(file, names)]
 
     def _episode(self, where: str, name: str, read: _Read) -> RecordedEpisode:
         """The checked episode `name`; `where` names file and episode in errors."""
-        spaces = _field_spaces(self._states, self._actions)
-        found = {field: self._arrays(where, name, field, space, read) for field, space in spaces.items()}
-        steps = np.size(found["rewards"][""])
-        if not steps:
-            raise InputError(f"{where}: expected at least one step, given none")
+        found = self._fields(where, name, read)
         checked = {
             field: space.unflatten_sample(
                 {
-                    path: self._leaf(where, field, path, found[field][path], box, steps)
+                    path: self._leaf(where, field, path, found[field][path], box)
                     for path, box in space.flatten().items()
                 }
             )
-            for field, space in spaces.items()
+            for field, space in _field_spaces(self._states, self._actions).items()
         }
         episode = RecordedEpisode(*checked.values())
         self._check_steps(where, episode)
         truncations = episode.truncations.copy()
         truncations[-1] = not episode.terminals[-1]
         return episode._replace(truncations=truncations)
+
+    def _fields(self, where: str, name: str, read: _Read) -> dict[str, dict[str, np.ndarray]]:
+        """The arrays of an episode by field and path, of which dtypes and shapes are checked."""
+        spaces = _field_spaces(self._states, self._actions)
+        found = {field: self._arrays(where, name, field, space, read) for field, space in spaces.items()}
+        steps = np.size(found["rewards"][""])
+        if not steps:
+            raise InputError(f"{where}: expected at least one step, given none")
+        for field, space in spaces.items():
+            for path, box in space.flatten().items():
+                self._check_form(where, field, path, found[field][path], box, steps)
+        return found
 
     def _arrays(self, where: str, name: str, field: str, space: Space, read: _Read) -> dict[str, np.ndarray]:
         """The arrays of a field of an episode, by path in its Space."""
@@ -135,29 +168,51 @@ class DataSetReader:
                 f"{where}, step {index}: expected an action that the action mask allows, given an illegal one"
             )
 
-    def _leaf(self, where: str, field: str, path: str, array: Any, box: Any, steps: int) -> np.ndarray:
-        """A part of a field, checked, with the dtype of records."""
-        name = ".".join([field, *path.split("/")] if path else [field])
-        dtype = self._dtype if isinstance(box, FloatBox) else np.dtype(box.dtype)
-        if isinstance(box, BoolBox) and array.dtype.kind in "iu" and np.isin(array, (0, 1)).all():
-            array = array.astype(bool)
+    def _check_form(self, where: str, field: str, path: str, array: Any, box: Any, steps: int) -> None:
+        dtype = self._dtype_of(box)
+        is_flag = isinstance(box, BoolBox) and array.dtype.kind in "iu"  # 0 and 1
         has_form = array.ndim > 0 and array.shape[1:] == box.shape
-        if not has_form or not np.can_cast(array.dtype, dtype, "same_kind"):
-            expected = ", ".join(["T", *map(str, box.shape)])
-            raise InputError(
-                f"{where}: {name}: expected {dtype}[{expected}] of {box!r}, given {array.dtype}{list(array.shape)}"
-            )
+        if not has_form or not (is_flag or np.can_cast(array.dtype, dtype, "same_kind")):
+            raise self._mismatch(where, field, path, array, box)
         expected_length = steps + (field == "observations")
         if len(array) != expected_length:
             raise InputError(
-                f"{where}: expected {expected_length} {name} beside {steps} rewards, given {len(array)}"
+                f"{where}: expected {expected_length} {_name(field, path)} beside {steps} rewards, given {len(array)}"
             )
+
+    def _dtype_of(self, box: Any) -> np.dtype[Any]:
+        return self._dtype if isinstance(box, FloatBox) else np.dtype(box.dtype)
+
+    def _mismatch(self, where: str, field: str, path: str, array: Any, box: Any) -> InputError:
+        expected = ", ".join(["T", *map(str, box.shape)])
+        return InputError(
+            f"{where}: {_name(field, path)}: expected {self._dtype_of(box)}[{expected}] of {box!r}, given "
+            f"{array.dtype}{list(array.shape)}"
+        )
+
+    def _leaf(self, where: str, field: str, path: str, array: Any, box: Any) -> np.ndarray:
+        """A part of a field, its values checked, with the dtype of records."""
+        if isinstance(box, BoolBox) and array.dtype.kind in "iu" and not np.isin(array, (0, 1)).all():
+            raise self._mismatch(where, field, path, array, box)
+        dtype = self._dtype_of(box)
         with np.errstate(over="ignore"):
             taken = array.astype(dtype, copy=False)
         if (wrong := outside(box, array, taken, field == "actions")).any():
             at = tuple(np.argwhere(wrong)[0].tolist())
-            raise InputError(f"{where}, step {at[0]}: {name}: {array[at]} is not in {box!r}")
+            raise InputError(f"{where}, step {at[0]}: {_name(field, path)}: {array[at]} is not in {box!r}")
         return taken
+
+
+def _name(field: str, path: str) -> str:
+    """What errors call a part of a field."""
+    return ".".join([field, *path.split("/")] if path else [field])
+
+
+def _named(file: Path, names: Sequence[str]) -> Sequence[str]:
+    """The names of the episodes of a file, if there are any."""
+    if not names:
+        raise InputError(f"{file}: expected episodes, groups episode_0, episode_1, ..., given none")
+    return names
 
 
 def _field_spaces(states: Space, actions: Space) -> dict[str, Space]:
@@ -266,8 +321,8 @@ def _files(place: Path) -> list[Path]:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[tuple[list[str], _Read]]:
-    """The names of the episodes of a file in the order of their numbers, and what reads an array.
+def _opened(file: Path) -> Iterator[_Opened]:
+    """An open file, whose episodes are in the order of their numbers.
 
     Raises:
         InputError: it cannot be read.
@@ -276,10 +331,10 @@ def _opened(file: Path) -> Iterator[tuple[list[str], _Read]]:
         if file.suffix == NPZ:
             # NumPy would not close a damaged file that it opened.
             with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-                yield _episodes(archive), archive.get
+                yield _Opened(_episodes(archive), archive.get, partial(_npz_outline, archive))
         else:
             with _h5py(file).File(file, "r") as opened:
-                yield _episodes(opened), partial(_h5_array, opened)
+                yield _Opened(_episodes(opened), partial(_h5_array, opened), partial(_h5_outline, opened))
     except InputError:
         raise
     except Exception as error:  # NumPy, zipfile and HDF5 meet damaged files with errors of any kind
@@ -291,7 +346,33 @@ def _episodes(names: Any) -> list[str]:
     return sorted(found, key=lambda name: int(name.partition("_")[2]))
 
 
+def _outline(shape: Any, dtype: Any) -> np.ndarray:
+    """An array of this shape and dtype that takes no room."""
+    return np.broadcast_to(np.empty((), dtype), shape)
+
+
+def _npz_outline(archive: Any, path: str) -> np.ndarray | None:
+    """As `_Opened.outline`, of a member of an ``.npz`` file."""
+    if path not in archive:
+        return None
+    with archive.zip.open(f"{path}.npy") as member:
+        is_first = np.lib.format.read_magic(member) == (1, 0)
+        read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(member)
+    return _outline(shape, dtype)
+
+
+def _h5_outline(opened: Any, path: str) -> np.ndarray | None:
+    node = _h5_node(opened, path)
+    return None if node is None else _outline(node.shape, node.dtype)
+
+
 def _h5_array(opened: Any, path: str) -> np.ndarray | None:
+    node = _h5_node(opened, path)
+    return None if node is None else np.asarray(node[()])
+
+
+def _h5_node(opened: Any, path: str) -> Any:
     """A data set of an HDF5 file; links, and data in other files, are not followed."""
     h5py = _h5py(Path())
     node = opened
@@ -309,8 +390,7 @@ def _h5_array(opened: Any, path: str) -> np.ndarray | None:
             f"{opened.filename}: {path}: expected an array that is stored, given {node.shape} {node.dtype}, "
             f"{node.nbytes:,} bytes, of which the file has {stored:,}"
         )
-    array: np.ndarray = node[()]
-    return np.asarray(array)
+    return node
 
 
 def _h5py(file: Path) -> Any:

@@ -46,11 +46,10 @@ def import_data_set(
     Raises:
         InputError: a file is wrong, or the data set is larger than the memory; nothing was taken in.
     """
-    episodes = reader.read(place)
-    lengths = [len(episode.rewards) for episode in episodes]
+    lengths = reader.lengths(place)  # before anything is read that may be large
     steps = sum(lengths)
     _check_room(learner, place, steps, learner.experience.room_for(lengths))
-    actor = make_actor()
+    episodes, actor = reader.read(place), make_actor()
     for episode in episodes:
         learner.insert_episode(_steps(episode, actor))
     return steps
