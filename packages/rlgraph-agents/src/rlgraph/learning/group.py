@@ -80,7 +80,7 @@ class LearnerGroup(Collective):
                 path="execution_spec.learners",
             )
         super().__init__(place.rank, place.size, place.address, float(options.get("timeout", TIMEOUT)))
-        self.local_rank = place.local_rank
+        self.local_rank, self._secret = place.local_rank, place.secret
         device = execution.of_learner(self.local_rank).device
         self._device = device.get("ops") if isinstance(device, Mapping) else device
         #: Signs what learner 0 tells those that it starts.
@@ -105,7 +105,8 @@ class LearnerGroup(Collective):
             if self.starts_others:
                 self._launched = self._launch()
                 self.address = self._launched.start(self._make_others(), self.size)
-            place = Place(self.rank, self.size, self.address, self.local_rank, self._device)
+            secret = getattr(self._launched, "secret", self._secret)
+            place = Place(self.rank, self.size, self.address, self.local_rank, self._device, secret)
             self._joined = make_collective(self._spec, place)
             self.session += 1
         except BaseException as error:

@@ -21,9 +21,11 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -165,15 +167,17 @@ class CollectiveUnderTest:
 
     @cached_property
     def without_one(self) -> dict[str, Any]:
-        """What learner 0 of a group saw to which the last one never came."""
-        return self._run("meet", range(self.size - 1), _MISSING_LIMIT)[0]
+        """What learner 0 of a group saw to which strangers came, and the last learner never did."""
+        return self._run("meet", range(self.size - 1), _MISSING_LIMIT, has_strangers=True)[0]
 
     @cached_property
     def without_call(self) -> list[dict[str, Any]]:
         """What the learners of a group saw, of which the last makes a call when the others have given it up."""
         return self._run("late", range(self.size), _LATE_LIMIT)
 
-    def _run(self, scenario: str, ranks: range, limit: float) -> list[dict[str, Any]]:
+    def _run(
+        self, scenario: str, ranks: range, limit: float, has_strangers: bool = False
+    ) -> list[dict[str, Any]]:
         address, spec = free_address(), json.dumps({**self.spec, "timeout": limit})
         arguments = (sys.executable, "-m", __name__, spec)
         processes = [
@@ -185,13 +189,30 @@ class CollectiveUnderTest:
             )
             for rank in ranks
         ]
+        is_over = threading.Event()
+        if has_strangers:
+            threading.Thread(target=_be_strangers, args=(address, is_over), daemon=True).start()
         try:
             printed = [process.communicate(timeout=START + limit)[0] for process in processes]
         finally:
+            is_over.set()
             for process in processes:
                 process.kill()
                 process.wait()
         return [_answer(rank, text) for rank, text in zip(ranks, printed, strict=True)]
+
+
+def _be_strangers(address: str, is_over: threading.Event) -> None:
+    """Come to the port of a group every now and then; what is sent trickles, and is of no learner."""
+    host, port = address.split(":")
+    with ExitStack() as opened:
+        lines: list[socket.socket] = []
+        while not is_over.wait(0.2):
+            with suppress(OSError):
+                lines.append(opened.enter_context(socket.create_connection((host, int(port)), 1.0)))
+            for line in lines:
+                with suppress(OSError):
+                    line.sendall(b"\xff")
 
 
 def _answer(rank: int, printed: str) -> dict[str, Any]:
@@ -234,7 +255,7 @@ def _lost_learner(subject: CollectiveUnderTest) -> None:
 
 
 def _missing_learner(subject: CollectiveUnderTest) -> None:
-    """A learner that never comes is named within the limit."""
+    """A learner that never comes is named within the limit, whoever else connects to the port."""
     found, last = subject.without_one, subject.size - 1
     assert f"learner {last}" in found.get("refused", ""), f"expected learner {last} named, given {found}"
     assert found["seconds"] <= _MISSING_LIMIT + NAMED_WITHIN, f"named after {found['seconds']:.1f} s"

@@ -8,16 +8,25 @@ calls it has begun and how long it has waited in them: this names who is missing
 from __future__ import annotations
 
 import json
-import os
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
+from queue import Empty, SimpleQueue
 
+from rlgraph.core.collectives.connection import (
+    ERROR,
+    GREETINGS,
+    MAX_GREETING,
+    MAX_MESSAGE,
+    Line,
+    pack_all,
+    unpack_all,
+)
 from rlgraph.core.errors import CollectiveError
 
 #: Why a learner is gone that closed its collective.
@@ -26,13 +35,9 @@ LEFT = "it has left the group"
 BEAT = 1.0
 #: Seconds after the limit of a call at which it is ended, if what adds up has not ended it.
 _GRACE = 1.0
-#: First bytes of what is sent, so that a stranger on the port is told apart.
-_MAGIC = b"rlgraph1"
-_HEAD = struct.Struct("!cQ")
-_PLACE = struct.Struct("!II")
-#: Seconds without progress until a message to a learner that does not read is given up.
-_SEND_TIMEOUT = 10
-_ERROR, _GREETINGS, _GATHER, _BEAT, _LOST, _LEAVE = b"E", b"H", b"G", b"B", b"L", b"X"
+#: Handshakes at a time: strangers must not use up the files of the process.
+_MAX_HANDSHAKES = 100
+_GATHER, _BEAT, _LOST, _LEAVE = b"G", b"B", b"L", b"X"
 
 
 @dataclass(frozen=True)
@@ -50,73 +55,6 @@ class Beat:
     waited: float = 0.0
     at: float = 0.0
     does: str = ""
-
-
-class _Line:
-    """A connection on which whole messages are sent and received."""
-
-    def __init__(self, connection: socket.socket):
-        self.socket = connection
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # Of the system: a timeout of the socket's own would be that of a thread that reads, too.
-        if hasattr(socket, "SO_SNDTIMEO") and os.name == "posix":
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _SEND_TIMEOUT, 0))
-        self._sending = threading.Lock()
-
-    def send(self, kind: bytes, message: bytes) -> None:
-        with self._sending:
-            self.socket.sendall(_HEAD.pack(kind, len(message)) + message)
-
-    def receive(self, timeout: float | None = None) -> tuple[bytes, bytes]:
-        """The next message.
-
-        Raises:
-            OSError: the connection has ended, or the time is over.
-        """
-        self.socket.settimeout(timeout)
-        kind, length = _HEAD.unpack(self.read(_HEAD.size))
-        return kind, self.read(length)
-
-    def read(self, length: int) -> bytes:
-        parts = bytearray()
-        while len(parts) < length:
-            part = self.socket.recv(min(length - len(parts), 1 << 20))
-            if not part:
-                raise ConnectionResetError("the other side has closed the connection")
-            parts += part
-        return bytes(parts)
-
-    def close(self) -> None:
-        with suppress(OSError):
-            self.socket.shutdown(socket.SHUT_RDWR)  # wakes a thread that reads
-        self.socket.close()
-
-
-def pack_all(messages: Sequence[bytes]) -> bytes:
-    """Several messages as one."""
-    return b"".join(struct.pack("!Q", len(message)) + message for message in messages)
-
-
-def unpack_all(message: bytes) -> list[bytes]:
-    """What `pack_all` was given."""
-    found, at = [], 0
-    while at < len(message):
-        (length,) = struct.unpack_from("!Q", message, at)
-        found.append(message[at + 8 : at + 8 + length])
-        at += 8 + length
-    return found
-
-
-def report_failure(rank: int, size: int, address: str, why: str) -> bool:
-    """Tell learner 0, which may be waiting, that this learner will not come; whether somebody listened."""
-    host, _, port = address.rpartition(":")
-    with suppress(OSError), socket.create_connection((host.strip("[]"), int(port)), 1.0) as connection:
-        if connection.getsockname() != connection.getpeername():  # else it has connected to itself
-            line = _Line(connection)
-            line.socket.sendall(_MAGIC + _PLACE.pack(rank, size))
-            line.send(_ERROR, why.encode())
-            return True
-    return False
 
 
 class Membership:
@@ -151,9 +89,11 @@ class Membership:
         self._gathered: list[bytes] | None = None
         self._is_closed = False
         #: Rank -> connection: of learner 0 to all others, of these to learner 0.
-        self._lines: dict[int, _Line] = {}
+        self._lines: dict[int, Line] = {}
         host, _, port = address.rpartition(":")
         self._until = time.monotonic() + timeout
+        #: What is known of the last connection that was refused.
+        self._stranger = ""
         if rank == 0:
             known = self._receive_all(host, int(port), greeting)
         else:
@@ -177,40 +117,55 @@ class Membership:
                     f"learner 0 cannot listen on {host}:{port} ({error.strerror}): name an address of this machine "
                     "and a free port"
                 ) from None
-            server.listen(self.size)
+            server.listen(_MAX_HANDSHAKES)
+            server.settimeout(0.02)
+            arrived: SimpleQueue[tuple[Line, int, int, bytes, bytes]] = SimpleQueue()
+            handshakes: list[threading.Thread] = []
             while len(greetings) < self.size:
-                server.settimeout(max(self._until - time.monotonic(), 0.0) or 1e-3)
-                try:
-                    line = _Line(server.accept()[0])
-                except TimeoutError:
-                    missing = [rank for rank in range(self.size) if rank not in greetings]
-                    self._refuse(
-                        f"{_named(missing)} of {self.size} did not come to {host}:{port} within {self.timeout:g} s"
-                    )
-                self._welcome(line, greetings)
+                # Each in a thread: a stranger that is slow holds nobody.
+                handshakes = [each for each in handshakes if each.is_alive()]
+                if len(handshakes) < _MAX_HANDSHAKES:
+                    with suppress(OSError):
+                        ask = partial(copy_context().run, self._ask, Line(server.accept()[0]), arrived)
+                        handshakes.append(threading.Thread(target=ask, daemon=True))
+                        handshakes[-1].start()
+                with suppress(Empty):
+                    self._take_in(greetings, *arrived.get(timeout=1e-3))
+                if time.monotonic() > self._until and len(greetings) < self.size:
+                    missing = _named([rank for rank in range(self.size) if rank not in greetings])
+                    late = f"{missing} of {self.size} did not come to {host}:{port} within {self.timeout:g} s"
+                    self._refuse(f"{late}. {self._stranger}" if self._stranger else late)
         hosts = [host, *(self._lines[rank].socket.getpeername()[0] for rank in range(1, self.size))]
         known = [*(greetings[rank] for rank in range(self.size)), *(host.encode() for host in hosts)]
         for line in self._lines.values():
-            line.send(_GREETINGS, pack_all(known))
+            line.send(GREETINGS, pack_all(known))
         return known
 
-    def _welcome(self, line: _Line, greetings: dict[int, bytes]) -> None:
+    def _ask(self, line: Line, arrived: SimpleQueue[tuple[Line, int, int, bytes, bytes]]) -> None:
+        """Ask who comes who it is; strangers are turned away."""
         try:
-            line.socket.settimeout(1.0)
-            if line.read(len(_MAGIC)) != _MAGIC:
-                return line.close()
-            rank, size = _PLACE.unpack(line.read(_PLACE.size))
-            kind, greeting = line.receive(1.0)
-        except (OSError, struct.error):
-            return line.close()  # a stranger, or one that comes again
-        if size != self.size or not rank < size:
-            self._lines[rank] = line
+            rank, size, kind, greeting = line.welcome()
+            if size == self.size and not 0 < rank < size:
+                raise ValueError(f"expected learners 1 to {size - 1}, given learner {rank}")
+            arrived.put((line, rank, size, kind, greeting))
+        except (OSError, ValueError) as error:
+            self._stranger = f"A connection was refused: {error}"
+            with suppress(OSError):
+                line.send(ERROR, str(error).encode())
+            line.close()
+
+    def _take_in(
+        self, greetings: dict[int, bytes], line: Line, rank: int, size: int, kind: bytes, greeting: bytes
+    ) -> None:
+        """A learner that knows the secret has come."""
+        if size != self.size:
+            self._lines[-1] = line
             self._refuse(
                 f"learner {rank} was started for a group of {size}, learner 0 for one of {self.size}"
             )
-        if kind == _ERROR:
+        if kind == ERROR:
             line.close()
-            self._refuse(f"learner {rank} could not start: {greeting.decode()}")
+            self._refuse(f"learner {rank} could not start: {greeting.decode(errors='replace')}")
         if rank in greetings:
             self._lines[-1] = line
             self._refuse(f"two processes came as learner {rank}: each needs a rank of its own")
@@ -224,7 +179,7 @@ class Membership:
         """
         for line in self._lines.values():
             with suppress(OSError):
-                line.send(_ERROR, text.encode())
+                line.send(ERROR, text.encode()[:MAX_GREETING])
             line.close()
         raise CollectiveError(text)
 
@@ -238,43 +193,48 @@ class Membership:
                 if connection.getsockname() == connection.getpeername():
                     connection.close()  # a free port of this machine: it has connected to itself
                     raise ConnectionRefusedError
-                line = _Line(connection)
+                line = Line(connection)
             except OSError:
                 if time.monotonic() > self._until:
                     raise CollectiveError(late) from None
                 time.sleep(0.05)
         self._lines[0] = line
         try:
-            line.socket.sendall(_MAGIC + _PLACE.pack(self.rank, self.size))
-            line.send(b"H", greeting)
+            line.introduce(self.rank, self.size, GREETINGS, greeting)
             # Learner 0 names who is missing at the end of its own time, which may have begun later.
-            kind, message = line.receive(self.timeout + 5.0)
-        except OSError as error:
+            kind, message = line.receive(2 * self.size * MAX_GREETING, time.monotonic() + self.timeout + 5.0)
+            if kind == ERROR:
+                raise CollectiveError(message.decode(errors="replace"))
+            known = unpack_all(message)
+            if len(known) != 2 * self.size:
+                raise ValueError(f"expected {2 * self.size} greetings and hosts, given {len(known)}")
+        except (OSError, ValueError) as error:
             line.close()
             raise CollectiveError(
                 f"the group has not come together: learner 0 at {host}:{port} did not answer ({error})"
             ) from None
-        if kind == _ERROR:
+        except CollectiveError:
             line.close()
-            raise CollectiveError(message.decode())
-        return unpack_all(message)
+            raise
+        return known
 
     # While the group lasts.
 
-    def _listen(self, other: int, line: _Line) -> None:
+    def _listen(self, other: int, line: Line) -> None:
         """Read what learner `other` sends, until it leaves or is lost."""
         why, calls = "its process has ended", 0
         try:
             while True:
-                kind, message = line.receive()
+                kind, message = line.receive(MAX_MESSAGE * self.size)
                 if kind == _LEAVE:
-                    why, calls = json.loads(message)
+                    given = json.loads(message)
+                    why, calls = str(given[0]), int(given[1])
                     break
                 self._hear(other, kind, message)
         except OSError:
             pass
-        except (ValueError, TypeError, LookupError, struct.error):
-            why = "what it sent is no message of a learner"
+        except Exception:  # whatever its bytes are, the group must hear of it
+            why, calls = "what it sent is no message of a learner", 0
         self._lose(other, why, calls)
 
     def _hear(self, other: int, kind: bytes, message: bytes) -> None:
@@ -288,9 +248,10 @@ class Membership:
             now = time.monotonic()
             for rank, calls, waited, does in json.loads(message):
                 if rank in range(self.size) and rank != self.rank:
-                    self.beats[rank] = Beat(calls, waited, now, does)
+                    self.beats[rank] = Beat(int(calls), float(waited), now, str(does))
         elif kind == _LOST:
-            self._lose(*json.loads(message))
+            lost, why, calls = json.loads(message)
+            self._lose(int(lost), str(why), int(calls))
 
     def _beat(self) -> None:
         while not self._is_closed:
@@ -344,8 +305,12 @@ class Membership:
         """What every learner gives, by rank.
 
         Raises:
-            CollectiveError: a learner is lost, or did not come in time.
+            CollectiveError: a learner is lost, or did not come in time; or the message is too long.
         """
+        if len(message) > MAX_MESSAGE - 8:
+            raise CollectiveError(
+                f"expected a message of at most {MAX_MESSAGE - 8:,} bytes, given one of {len(message):,}"
+            )
         try:
             if self.rank == 0:
                 self._give(0, message)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rlgraph.core.collectives.collective import Collective
+from rlgraph.core.collectives.connection import SECRET, using_secret
 from rlgraph.core.errors import CollectiveError, SpecError
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.connections import check_connections
@@ -39,6 +40,7 @@ class Place:
 
     Attributes:
         device: on which it computes; None: no GPU in particular.
+        secret: of the group: who does not know it is turned away.
     """
 
     rank: int
@@ -46,13 +48,14 @@ class Place:
     address: str
     local_rank: int = 0
     device: str | None = None
+    secret: str = field(default="", repr=False)
 
 
 def place_from_environment(environment: Mapping[str, str] | None = None) -> Place | None:
     """The place that ``torchrun``, ``horovodrun`` or RLgraph itself gave this process; None: nothing did.
 
     Learners meet one port after that of the launcher, which it holds itself; ``RLGRAPH_GROUP_ADDRESS`` names another
-    place, ``host:port``.
+    place, ``host:port``, and ``RLGRAPH_GROUP_SECRET`` is the group's secret.
 
     Raises:
         CollectiveError: a number is missing or wrong.
@@ -71,7 +74,7 @@ def place_from_environment(environment: Mapping[str, str] | None = None) -> Plac
                 ) from None
             if not 0 <= rank < size:
                 raise CollectiveError(f"expected {names[0]} from 0 to {size - 1}, given {rank}")
-            return Place(rank, size, address, local_rank)
+            return Place(rank, size, address, local_rank, secret=given.get(SECRET, ""))
     return None
 
 
@@ -91,7 +94,8 @@ def make_collective(spec: Any, place: Place) -> Collective:
     given = {"rank": place.rank, "size": place.size, "address": place.address, "timeout": TIMEOUT, **options}
     if getattr(kind, "on_devices", False):
         given["device"] = place.device
-    joined: Collective = call_checked(kind, (), given, "execution_spec.collective")
+    with using_secret(place.secret):
+        joined: Collective = call_checked(kind, (), given, "execution_spec.collective")
     return joined
 
 

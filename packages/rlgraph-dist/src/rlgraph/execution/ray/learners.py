@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,7 @@ class RayLauncher:
                 f"launcher 'ray' needs Ray ({error}): pip install 'rlgraph-dist[ray]'"
             ) from None
         self._ray: Any = ray
+        self.secret = secrets.token_hex(32)
         self._connection = connect(ray, None, None, _CONNECT)
         self._learners: list[Any] = []
         self._runs: list[Any] = []
@@ -46,7 +48,7 @@ class RayLauncher:
         for rank in range(1, size):
             learner = kind.options(num_cpus=1, max_restarts=0).remote()
             self._learners.append(learner)
-            self._runs.append(learner.run.remote(message, place_of(rank, size, address)))
+            self._runs.append(learner.run.remote(message, place_of(rank, size, address, self.secret)))
         return address
 
     def stop(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core.collectives.membership import report_failure
+from rlgraph.core.collectives.connection import SECRET, report_failure
 from rlgraph.core.collectives.place import ADDRESS, place_from_environment
 from rlgraph.environments import StateBoundsWarning
 from rlgraph.execution.remote.host import packed, unpacked
@@ -31,9 +32,13 @@ class ProcessLauncher:
     """Starts the learners 1, 2 ... of a group in processes of their own.
 
     They end when learner 0 leaves the group or dies. Ctrl-C reaches learner 0 alone.
+
+    Attributes:
+        secret: of the group.
     """
 
     def __init__(self) -> None:
+        self.secret = secrets.token_hex(32)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._folder = Path(tempfile.mkdtemp(prefix="rlgraph-learners-"))
         self._is_over = threading.Event()
@@ -63,7 +68,7 @@ class ProcessLauncher:
                         str(message),
                         str(os.getpid()),
                     ],
-                    env={**os.environ, **place_of(rank, size, address)},
+                    env={**os.environ, **place_of(rank, size, address, self.secret)},
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     stdin=subprocess.DEVNULL,
@@ -81,7 +86,9 @@ class ProcessLauncher:
         status = self._processes[rank].wait()
         why = f"its process ended with status {status}"
         # Learner 0 may not listen yet: it imports a framework first.
-        while status and not self._is_over.is_set() and not report_failure(rank, size, address, why):
+        while status and not self._is_over.is_set():
+            if report_failure(rank, size, address, self.secret, why):
+                return
             self._is_over.wait(0.2)
 
     def stop(self) -> str:
@@ -107,9 +114,9 @@ class ProcessLauncher:
         return "\n".join(said)
 
 
-def place_of(rank: int, size: int, address: str) -> dict[str, str]:
+def place_of(rank: int, size: int, address: str, secret: str) -> dict[str, str]:
     """What a learner's environment says of its place."""
-    return {"RLGRAPH_RANK": str(rank), "RLGRAPH_SIZE": str(size), ADDRESS: address}
+    return {"RLGRAPH_RANK": str(rank), "RLGRAPH_SIZE": str(size), ADDRESS: address, SECRET: secret}
 
 
 def run(message: bytes) -> int:
@@ -119,7 +126,8 @@ def run(message: bytes) -> int:
     except Exception as error:
         traceback.print_exc()
         if (place := place_from_environment()) is not None:
-            report_failure(place.rank, place.size, place.address, f"{type(error).__name__}: {error}")
+            why = f"{type(error).__name__}: {error}"
+            report_failure(place.rank, place.size, place.address, place.secret, why)
         return 1
     return 0
 
