@@ -426,6 +426,24 @@ class AddsTheFirstReward(A2C):
     update = update_of(lambda self, records: {**records, "rewards": self.with_first(records["rewards"])})
 
 
+@broken("updates/records_teach_alone")
+class AddsTheMeanReward(A2C):
+    @graph_fn
+    def with_mean(self, ops, rewards):
+        return rewards + ops.mean(rewards)
+
+    update = update_of(lambda self, records: {**records, "rewards": self.with_mean(records["rewards"])})
+
+
+@broken("updates/small_differences")
+class RoundsRewards(A2C):
+    @graph_fn
+    def rounded(self, ops, rewards):
+        return ops.astype(ops.astype(10.0 * rewards, "int64"), "float") / 10.0
+
+    update = update_of(lambda self, records: {**records, "rewards": self.rounded(records["rewards"])})
+
+
 @broken("updates/batches_of_one")
 class DividesByOneLess(A2C):
     @graph_fn

@@ -6,11 +6,12 @@ from rlgraph.agents.conformance import load_rows
 from rlgraph.agents.conformance.explanations import EXPLANATIONS
 from rlgraph.testing.__main__ import main
 
-EXPECTED = """values/discounted_rewards
-In a chain of three steps with known rewards, cut or not, values come within 0.05 of the discounted sums.
-Task: A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5, half of it cut: up to 600 updates.
-Tolerance: 0.05.
-Usual causes of a failure: the discount is missing or another; rewards are shifted; targets do not move.
+EXPECTED = """updates/schedules
+A learning rate that falls to 0 lets it learn at the start of training, and changes nothing at its end.
+Task: `Agent.update` on batches of 16 steps in random states. One at progress 0 and one at 1, with a learning rate \
+that falls from 0.01 to 0.
+Tolerance: no bit differs at 1; any does at 0.
+Usual causes of a failure: progress is not handed to the optimizer.
 Options of TD3Agent, unless the row gives others: network_spec="""
 
 
@@ -19,7 +20,7 @@ def test_every_row_is_explained():
 
 
 def test_a_row_is_explained(capsys):
-    assert main(["--agent", "td3", "--backend", "numpy", "--explain", "values/discounted_rewards"]) == 0
+    assert main(["--agent", "td3", "--backend", "numpy", "--explain", "updates/schedules"]) == 0
     assert capsys.readouterr().out.startswith(EXPECTED)
 
 

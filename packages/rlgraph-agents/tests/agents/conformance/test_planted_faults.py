@@ -2,18 +2,21 @@
 
 from itertools import islice
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance import AgentUnderTest, load_rows, options, run_row
+from rlgraph.algorithms import td3
 from rlgraph.algorithms.dqn import DQN
 from rlgraph.algorithms.impala import IMPALA
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.algorithms.sac import SAC
 from rlgraph.algorithms.td3 import TD3
-from rlgraph.components import DQNLoss, PPOLoss, Target
+from rlgraph.components import DeterministicPolicy, DQNLoss, PPOLoss, Target
 from rlgraph.core import graph_fn, registry, rlgraph_api
+from rlgraph.core.functional.td3 import smoothed_actions
 from rlgraph.core.specs.parameters import parameters_of
 
 pytestmark = pytest.mark.slow
@@ -278,9 +281,88 @@ class SumOfLosses(DQNLoss):
         return ops.sum(per_item)
 
 
-@caught_by("updates/order_of_records")
+@caught_by("updates/records_teach_alone")
 class DQNSumsLosses(DQN):
     make_loss = SumOfLosses
+
+
+@caught_by("updates/priorities")
+class DQNWeighsPriorities(DQN):
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        results = DQN.update.function(self, records, importance_weights, progress)
+        if importance_weights is None:
+            return results
+        return {**results, "priorities": self.weighted(results["priorities"], importance_weights)}
+
+    @graph_fn
+    def weighted(self, ops, errors, weights):
+        return errors * weights
+
+
+class OneNoise(DeterministicPolicy):
+    @graph_fn(flatten_ops={"actions"}, split_ops=True, add_auto_key_as_first_param=True)
+    def _smooth(self, ops, key, actions, noise, noise_clip):
+        drawn = noise * ops.random_normal((1, *actions.shape[1:]))
+        return smoothed_actions(ops, actions, drawn, noise_clip, *self._limits(ops, key))
+
+
+@caught_by("updates/records_teach_alone")
+class TD3DrawsOneNoise(TD3):
+    def __init__(self, *spaces: Any, **options: Any):
+        with patch.object(td3, "DeterministicPolicy", OneNoise):
+            super().__init__(*spaces, **options)
+
+
+@caught_by("updates/order_of_records")
+class PPOFadesAdvantages(PPO):
+    def compute_advantages(self, records):
+        fields, metrics = super().compute_advantages(records)
+        return {**fields, "advantages": self.faded(fields["advantages"])}, metrics
+
+    @graph_fn
+    def faded(self, ops, advantages):
+        row = ops.cumulative_sum(ops.ones_like(advantages), axis=0) - 1.0
+        return advantages * ops.exp(-0.01 * row)
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class PPOClipsValuesAlways(PPO):
+    def make_loss(self, **options):
+        if options["value_function_clipping"] is None:
+            options["value_function_clipping"] = options["clip_ratio"]
+        return PPOLoss(**options)
+
+
+@caught_by("acting/log_probabilities")
+class IMPALARemembersAnotherDraw(IMPALA):
+    @rlgraph_api
+    def act(self, observations):
+        drawn = self.policy.get_stochastic_action(observations)
+        return {**self.policy.get_action_and_log_likelihood(observations, False), "action": drawn["action"]}
+
+
+@caught_by("values/discounted_rewards")
+class SACTakesTheMean(SAC):
+    def drawn_actions(self, observations):
+        actions, log_probs = super().drawn_actions(observations)
+        return actions, log_probs if self.loss.discrete else self.halved(log_probs)
+
+    @graph_fn
+    def halved(self, ops, log_probs):
+        return log_probs / 2.0  # of two elements
+
+
+@caught_by("targets/values_of_reached_states")
+class SACClimbsTargets(SAC):
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        self.taken = records["actions"]
+        return SAC.update.function(self, records, importance_weights, progress)
+
+    def values_of(self, critics, observations, actions):
+        is_drawn = critics is self.critics and actions is not self.taken
+        return super().values_of(self.targets if is_drawn else critics, observations, actions)
 
 
 @caught_by("targets/values_of_reached_states")

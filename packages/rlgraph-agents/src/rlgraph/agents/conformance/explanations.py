@@ -50,9 +50,10 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "internal states are not passed on, or not reset; the recurrent layers get no derivative",
     ),
     "acting/log_probabilities": (
-        "Rewards are the log-probabilities that the actor has; a probe in update compares them with its own.",
+        "Rewards are the log-probabilities that the actor has; a probe in update compares them with its own, the row "
+        "with those that act remembers.",
         "1e-5 in float32, 1e-12 in float64",
-        "update sees other states, or other weights, than acting did",
+        "update sees other states, or other weights, than acting did; act draws twice",
     ),
     "acting/log_probabilities_with_memory": (
         "As acting/log_probabilities, with an LSTM and a GRU.",
@@ -121,14 +122,27 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "update does not hand importance_weights to the loss",
     ),
     "updates/priorities": (
-        "A memory of 64 records in one state, of which one has another reward; 60 updates.",
-        "it is drawn more than 4 times as often as others on average",
-        "update returns no priorities",
+        "A memory of 64 records in one state, of which one has another reward; 60 updates. Before it an update with "
+        "importance weights 1 and one with 0.1.",
+        "it is drawn more than 4 times as often as others on average; 1e-6 of the priorities",
+        "update returns no priorities, or weighted ones",
     ),
     "updates/order_of_records": (
-        "`Agent.update` on 32 steps, on the same with the environments reversed, and on each of them twice.",
+        "`Agent.update` on 32 steps, and on the same with the environments reversed; then, where every step ends its "
+        "episode, with time reversed.",
         "1e-6",
-        "fields are reshaped in different orders; the wrong axis",
+        "fields are reshaped in different orders; the wrong axis; a factor that depends on the row",
+    ),
+    "updates/records_teach_alone": (
+        "Plain gradient descent on 32 steps, and on two halves of them. Twelve times `Agent.update` on one step, and "
+        "on 64 times the same, from the same weights.",
+        "a thousandth of the largest change; with 64 draws at most half the spread",
+        "a loss is a sum over the batch; a mean over the batch is in the loss of a record; one noise for all records",
+    ),
+    "updates/small_differences": (
+        f"{BATCHES} One with rewards that are larger by 1e-6.",
+        "any bit of the weights",
+        "rewards or returns are rounded; their sign is used",
     ),
     "updates/schedules": (
         f"{BATCHES} One at progress 0 and one at 1, with a learning rate that falls from 0.01 to 0.",
@@ -151,9 +165,11 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "no factor 1 - terminals; truncations are taken for terminations",
     ),
     "values/discounted_rewards": (
-        "A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5, half of it cut: up to 600 updates.",
-        "0.05",
-        "the discount is missing or another; rewards are shifted; targets do not move",
+        "A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5, half of it cut: up to 600 updates. "
+        "With initial_alpha also values of one reward, the policy held, with two floats as actions.",
+        "0.05; with the entropy 0.1",
+        "the discount is missing or another; rewards are shifted; targets do not move; the entropy of the next state "
+        "is missing, or is a mean over the elements of actions",
     ),
     "targets/lag": (
         f"{BATCHES} Weights of each `Target` before and after each, with a tau of 1 and of 0.25.",
@@ -167,10 +183,11 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
     ),
     "targets/values_of_reached_states": (
         f"{BATCHES} Weights of targets are 0, and other states are reached; the output of one of several target "
-        "critics is raised by 100 and 200, then lowered; the policy is another in the states of the batch, then in "
-        "those that were reached.",
+        "critics is raised by 100 and 200, then lowered; they are halved where all steps end; the policy is another in "
+        "the states of the batch, then in those that were reached.",
         "1e-9 with targets of 0; else no bit differs, or any does",
-        "what learns values next states; the largest of the critics is taken; the policy's loss moves critics",
+        "what learns values next states; the largest of the critics is taken; the policy's loss moves critics, or "
+        "takes values of targets",
     ),
     "options/each_has_an_effect": (
         f"{CUES} 40 steps with the usual and with another value of each option, with small and large rewards, other "

@@ -83,7 +83,7 @@ def _follows_its_schedule(subject: AgentUnderTest) -> None:
         )
 
 
-def _entropy(agent: Agent, states: np.ndarray) -> float:
+def entropy_of(agent: Agent, states: np.ndarray) -> float:
     """The mean entropy of actions in states; of floats estimated."""
     log_probability = actors_log_probabilities(agent)
     if agent.action_space != CATEGORY:
@@ -100,7 +100,7 @@ def _is_raised(subject: AgentUnderTest, name: str, weight: float) -> None:
     columns["rewards"][:] = 0.0
     columns["terminals"][:] = True
     states = columns["states"].reshape(-1, 4)
-    before = _entropy(agent, states)
+    before = entropy_of(agent, states)
     for _ in range(10):
         numbers = agent.update(as_batch(agent, columns))
     if agent.action_space == CATEGORY:
@@ -109,7 +109,7 @@ def _is_raised(subject: AgentUnderTest, name: str, weight: float) -> None:
             f"the metric entropy of {CATEGORY.num_categories} categories is {entropy:.3f}; expected a number from 0 to "
             f"{most:.3f}. Usual cause: the sign"
         )
-    after = _entropy(agent, states)
+    after = entropy_of(agent, states)
     assert after > before + 0.02, (
         f"with {name}: {weight:g} ten updates on steps without rewards change the entropy of actions from {before:.3f} "
         f"to {after:.3f}; expected a rise. Usual causes: the sign of the entropy in the loss: it is a bonus, so a loss "

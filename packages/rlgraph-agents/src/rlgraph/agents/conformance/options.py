@@ -34,6 +34,8 @@ COMMON: dict[str, Any] = {
     "n_step": 1,
     "optimizer_spec": {"learning_rate": 0.03},
 }
+#: Options that limit something, unless they are None.
+NO_LIMIT = frozenset({"value_clipping", "kl_limit"})
 #: Intervals of what is scheduled, by what they count: once in two updates.
 INTERVALS = {"steps": 16, "updates": 2}
 #: Second values of options that many algorithms have, and of those of the kinds of experience.
@@ -89,6 +91,24 @@ def each_has_an_effect(subject: AgentUnderTest) -> None:
         _expect_the_limit(
             subject, {"kl_limit": 1e-12, "clip_ratio": 10.0}, "kl_limit of 1e-12", "the estimate is below 0"
         )
+    for name in NO_LIMIT & subject.option_names:
+        _expect_no_limit(subject, name)
+
+
+def _expect_no_limit(subject: AgentUnderTest, name: str) -> None:
+    """None, which means no limit, is the same as a limit that is never reached."""
+
+    def learned(limit: float | None) -> Any:
+        agent = subject.make(**{**COMMON, name: limit})
+        for seed in range(2):
+            agent.update(as_batch(agent, sample_steps(agent, seed)))
+        return agent.get_weights()
+
+    moved = differing(learned(None), learned(1e9), 1e-9)
+    assert not moved, (
+        f"with {name} None updates end with other weights than with 1e9, such as {moved[0]}; expected the same: None "
+        "means no limit. Usual cause: another limit takes its place"
+    )
 
 
 def _expect_the_limit(subject: AgentUnderTest, limit: Mapping[str, Any], what: str, cause: str) -> None:

@@ -35,7 +35,12 @@ def with_probe(kind: type[Agent], probe: Callable[[Any, Any], Any], measure: Any
         found = probe(self, records)
         return {**body(self, *args, **kwargs), PROBE: found}
 
-    members = {"update": rlgraph_api(update), "measure": graph_fn(measure)}
+    return _with_members(kind, {"update": rlgraph_api(update), "measure": graph_fn(measure)})
+
+
+def _with_members(kind: type[Agent], members: dict[str, Any]) -> type[Agent]:
+    """The class of an agent whose algorithm has other members."""
+    algorithm = kind.algorithm_class
     probed = type(algorithm.__name__, (algorithm,), members)
     agent = type(kind.__name__, (kind,), {"algorithm_class": probed})
     agent.__init__ = kind.__init__  # type: ignore[misc]  # of agents that have one of their own
@@ -77,6 +82,21 @@ def large_rewards(kind: type[Agent]) -> type[Agent]:
         return ops.mean(ops.astype(rewards > 1.0, "float"))
 
     return with_probe(kind, probe, measure)
+
+
+def sum_of_priorities(kind: type[Agent]) -> type[Agent]:
+    """An agent whose probe is the sum of the priorities that an update returns."""
+    body = kind.algorithm_class.update.function
+
+    @wraps(body)
+    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+        results = body(self, *args, **kwargs)
+        return {**results, PROBE: self.measure(results["priorities"])}
+
+    def measure(self: Any, ops: Any, priorities: Any) -> Any:
+        return ops.sum(priorities)
+
+    return _with_members(kind, {"update": rlgraph_api(update), "measure": graph_fn(measure)})
 
 
 def log_probability_errors(kind: type[Agent]) -> type[Agent]:

@@ -40,6 +40,15 @@ def targets_of(agent: Agent) -> list[Target]:
     return found
 
 
+def alike_targets(agent: Agent) -> list[list[Target]]:
+    """Targets of critics, those of one kind together; empty if there are none."""
+    algorithm, alike = agent.learner.graph.algorithm, defaultdict[type, list[Target]](list)
+    for part in algorithm.walk():
+        if isinstance(part, Target) and part.source is not algorithm.policy:
+            alike[type(part.source)].append(part)
+    return [*alike.values()]
+
+
 def _below(weights: Weights, scope: str) -> Weights:
     """The weights below a scope, by the rest of their names."""
     return {name.removeprefix(f"{scope}/"): x for name, x in weights.items() if name.startswith(f"{scope}/")}
@@ -165,14 +174,13 @@ def values_of_reached_states(subject: AgentUnderTest) -> None:
     start, columns, learned = agent.get_weights(), sample_steps(agent), _learning(subject, agent)
     if agent.learner.graph.algorithm.values_next_actions:
         _expect_values_of_targets(targets, policy, start, columns, learned)
-    alike = defaultdict(list)
-    for target in targets:
-        if target.source is not policy:
-            alike[type(target.source)].append(target)
-    for several in (found for found in alike.values() if len(found) > 1):
+    alike = alike_targets(agent)
+    for several in (found for found in alike if len(found) > 1):
         _expect_smallest(several, start, columns, learned)
     if not alike:
         return
+    if agent.learner.graph.algorithm.values_next_actions:
+        _expect_policy_of_critics(alike, policy, start, columns, learned)
     for actions in subject.action_spaces:
         agent = subject.make(actions, **PLAIN)
         _expect_actions_of_the_policy(agent, _learning(subject, agent))
@@ -240,6 +248,22 @@ def _expect_smallest(
             "others; expected the smallest value as target. Usual causes: the largest is taken; only one of the "
             "targets is used"
         )
+
+
+def _expect_policy_of_critics(
+    alike: list[list[Target]], policy: Any, start: Weights, columns: Mapping[str, Any], learned: Learned
+) -> None:
+    """Where all steps end their episode, it does not matter to the policy what targets are."""
+    ended = {**columns, "terminals": np.ones_like(columns["terminals"])}
+    scopes = [f"{target.followed.scope_path}/" for several in alike for target in several]
+    halved = {name: x / 2 if name.startswith(tuple(scopes)) else x for name, x in start.items()}
+    one, other = (_below(learned(weights, ended), policy.scope_path) for weights in (start, halved))
+    changed = differing(one, other, 1e-9)
+    assert not changed, (
+        f"where all steps end their episode, what the policy learns depends on the weights of targets ({changed[0]} "
+        "differs); expected no change: it climbs the critics that learn. Usual cause: its loss takes values of "
+        "targets"
+    )
 
 
 def _expect_actions_of_the_policy(agent: Agent, learned: Learned) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.batches import as_batch, sample_steps, updated
-from rlgraph.agents.conformance.probes import PROBE, large_rewards
+from rlgraph.agents.conformance.probes import PROBE, large_rewards, sum_of_priorities
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
     AgentUnderTest,
@@ -18,8 +19,10 @@ from rlgraph.agents.conformance.subject import (
     sample_states,
 )
 from rlgraph.agents.conformance.table import row
+from rlgraph.agents.conformance.targets import alike_targets
 from rlgraph.core import NumericalError, SpecError
 from rlgraph.experience.nested_arrays import map_arrays
+from rlgraph.spaces import Space
 
 #: Options with which an update is one step on the whole batch, without draws.
 WHOLE: dict[str, Any] = {
@@ -88,6 +91,7 @@ def priorities(subject: AgentUnderTest) -> None:
     if subject.is_taught:
         raise NotApplicable("the agent learns from data sets")
     options["memory_spec"] = {**(options.get("memory_spec") or {}), "capacity": 300, "alpha": 1.0}
+    _expect_plain_priorities(subject, options)
     agent = subject.make(
         kind=large_rewards(subject.kind), **{**options, "optimizer_spec": {"learning_rate": 0.03}}
     )
@@ -109,9 +113,23 @@ def priorities(subject: AgentUnderTest) -> None:
     )
 
 
+def _expect_plain_priorities(subject: AgentUnderTest, options: dict[str, Any]) -> None:
+    found = []
+    for weight in (1.0, 0.1):
+        agent = subject.make(kind=sum_of_priorities(subject.kind), **options)
+        batch = as_batch(agent, sample_steps(agent))
+        batch["importance_weights"] = np.full(len(batch["rewards"]), weight)
+        found.append(float(agent.update(batch)[PROBE]))
+    assert abs(found[0] - found[1]) <= 1e-6 * abs(found[0]), (
+        f"the priorities that an update returns add up to {found[0]:.4g} with importance weights of 1, and to "
+        f"{found[1]:.4g} with 0.1; expected the same: they are the sizes of errors, whatever these count in the loss. "
+        "Usual cause: the weighted losses are returned"
+    )
+
+
 @row("updates")
 def order_of_records(subject: AgentUnderTest) -> None:
-    """The order of the records of a batch changes nothing, nor does it that each is there twice."""
+    """The order of the records of a batch changes nothing, nor does that of steps in time that are all last ones."""
     subject.need_learning()
     columns = sample_steps(subject.make(), length=8, width=4)
     weights, again = (updated(subject, columns, 1, seed=seed, **WHOLE) for seed in (5, 5))
@@ -126,12 +144,107 @@ def order_of_records(subject: AgentUnderTest) -> None:
         "expected the same but for rounding. Usual causes: fields of a record are reshaped in different orders; rows "
         "are standardized or summed along the wrong axis"
     )
-    plain = {**WHOLE, "optimizer_spec": {"type": "sgd", "learning_rate": 0.01}}
-    twice = map_arrays(lambda x: np.concatenate([x, x], axis=1), columns)
-    moved = differing(updated(subject, columns, 1, **plain), updated(subject, twice, 1, **plain), 1e-6)
+    columns["terminals"][:] = True
+    backwards = map_arrays(lambda x: x[::-1], columns)
+    weights, turned = (updated(subject, x, 1, **WHOLE) for x in (columns, backwards))
+    moved = differing(weights, turned, 1e-6)
     assert not moved, (
-        f"an update on a batch that has every record twice ends with other weights than on the batch, such as "
-        f"{moved[0]}; expected the same but for rounding. Usual cause: a loss is the sum over the batch, not the mean"
+        f"where every step ends its episode, an update on the same steps in another order of time ends with other "
+        f"weights, such as {moved[0]}; expected the same but for rounding. Usual cause: what a step counts depends on "
+        "its row in the rollout, such as a power of the discount"
+    )
+
+
+#: Plain descent without draws, with steps so small that the loss is a plane; nothing but the mean looks at a batch.
+PLANE: dict[str, Any] = {
+    **WHOLE,
+    "optimizer_spec": {"type": "sgd", "learning_rate": 1e-5},
+    "standardize_advantages": False,
+    "normalize_states": False,
+    "n_step": 1,
+}
+NOTHING = 1e-12
+
+
+@row("updates")
+def records_teach_alone(subject: AgentUnderTest) -> None:
+    """What two batches together change is the mean of what each changes; where updates draw, each record has a draw."""
+    subject.need_learning()
+    if "optimizer_spec" not in subject.option_names:
+        raise NotApplicable("the agent has no option optimizer_spec")
+    for actions in subject.action_spaces:
+        if _spread(subject.make(actions, **PLANE), 1) <= NOTHING:
+            _expect_the_mean(subject, actions)
+        _expect_own_draws(subject.make(actions, **{**PLANE, "target_noise": 0.3, "policy_delay": 1}))
+
+
+def _expect_the_mean(subject: AgentUnderTest, actions: Space) -> None:
+    columns = sample_steps(subject.make(actions, **PLANE), length=8, width=4)
+
+    def change(given: Any) -> dict[str, np.ndarray]:
+        agent = subject.make(actions, **PLANE)
+        before = agent.executor.get_weights(trainable_only=True)
+        agent.update(as_batch(agent, given))
+        return {name: x - before[name] for name, x in agent.executor.get_weights(trainable_only=True).items()}
+
+    halves = [change(map_arrays(lambda x, w=wide: x[:, w], columns)) for wide in (slice(2), slice(2, 4))]
+    together, mean = change(columns), {name: (x + halves[1][name]) / 2 for name, x in halves[0].items()}
+    largest = max(np.abs(x).max() for x in mean.values())
+    moved = differing(together, mean, 1e-3 * largest)
+    assert not moved, (
+        f"with plain gradient descent an update on two batches together changes {moved[0]} by another number than the "
+        "mean of updates on each of them; expected the same to a thousandth: what a record teaches does not depend on "
+        "the others. Usual causes: a loss is the sum over the batch, not the mean; a mean or deviation of the batch is "
+        "in the loss of a record. An algorithm that is meant so says it in test_exceptions"
+    )
+
+
+def _expect_own_draws(agent: Agent) -> None:
+    alone, many = _spread(agent, 1), _spread(agent, 64)
+    assert many <= max(0.5 * alone, NOTHING), (
+        f"what an update changes spreads by {alone:.2g} on one record, and by {many:.2g} on 64 times the same; "
+        f"expected about {alone / 8:.2g}: 64 draws have a steadier mean. Usual cause: noise of the shape of one action "
+        "is drawn for the whole batch"
+    )
+
+
+def _spread(agent: Agent, copies: int) -> float:
+    """The largest deviation of what 12 updates on copies of one record change, each of the same weights."""
+    start, found = _with_equal_critics(agent), []
+    columns = map_arrays(lambda x: np.repeat(x, copies, axis=1), sample_steps(agent, length=1, width=1))
+    for _ in range(12):
+        agent.set_weights(start)
+        agent.update(as_batch(agent, columns))
+        after = agent.executor.get_weights(trainable_only=True)
+        found.append(np.concatenate([(x - start[name]).ravel() for name, x in after.items()]))
+    return float(np.std(found, axis=0).max())
+
+
+def _with_equal_critics(agent: Agent) -> dict[str, np.ndarray]:
+    """Its weights, where targets that are alike are equal: it does not matter which of them are drawn."""
+    weights = agent.get_weights()
+    for several in alike_targets(agent):
+        for target in several[1:]:
+            first, scope = several[0].followed.scope_path, target.followed.scope_path
+            weights |= {
+                name.replace(first, scope, 1): x
+                for name, x in weights.items()
+                if name.startswith(f"{first}/")
+            }
+    return weights
+
+
+@row("updates")
+def small_differences(subject: AgentUnderTest) -> None:
+    """Rewards that are larger by a millionth teach something else."""
+    subject.need_learning()
+    options = {"optimizer_spec": {"type": "sgd", "learning_rate": 0.1}}
+    columns = sample_steps(subject.make())
+    more = {**columns, "rewards": columns["rewards"] + 1e-6}
+    assert differing(updated(subject, columns, 1, **options), updated(subject, more, 1, **options)), (
+        "an update on rewards that are all larger by 1e-6 ends with the same weights; expected others. Usual causes: "
+        "rewards or targets are rounded, such as to the nearest atom of a distribution; rewards are not used; their "
+        "sign is used instead"
     )
 
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.batches import as_batch, sample_steps, updated
+from rlgraph.agents.conformance.exploration import entropy_of
 from rlgraph.agents.conformance.probes import values_of_parts
-from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable, differing
+from rlgraph.agents.conformance.subject import CATEGORY, AgentUnderTest, NotApplicable, differing
 from rlgraph.agents.conformance.table import row
+from rlgraph.agents.conformance.targets import targets_of
+from rlgraph.spaces import FloatBox
 
 #: Steps, as (time, environment), that end an episode.
 TERMINATED, TRUNCATED = ((2, 0), (5, 1)), ((4, 0), (3, 1))
@@ -91,6 +94,11 @@ def discounted_rewards(subject: AgentUnderTest) -> None:
     subject.need_learning()
     for actions in subject.action_spaces:
         _expect_discounted_rewards(subject.make(actions, **SOON))
+    if "initial_alpha" not in subject.option_names:
+        return
+    for actions in (CATEGORY, PAIR):
+        if subject.refusal(actions) is None:
+            _expect_entropy(subject.make(actions, **{**SOON, "initial_alpha": WEIGHT}))
 
 
 def _expect_discounted_rewards(agent: Agent) -> None:
@@ -134,4 +142,45 @@ def _expect_discounted_rewards(agent: Agent) -> None:
         "targets do not move; returns go on over ends; the loss of values is left out, or has the wrong sign; the loss "
         "of the policy moves values, since advantages lack stop_gradient; a mean over the batch is in the value of a "
         "record"
+    )
+
+
+#: Two floats: what is a sum over them is not their mean.
+PAIR = FloatBox(-1.0, 1.0, shape=(2,))
+WEIGHT, REWARD, ENTROPY_NEAR = 1.0, 0.3, 0.1
+
+
+def _expect_entropy(agent: Agent) -> None:
+    """Values have the entropy of the policy in reached states besides, times its weight, over all parts of actions."""
+    targets = targets_of(agent)
+    critics = tuple(
+        f"{x.source.scope_path}/" for x in targets if x.source is not agent.learner.graph.algorithm.policy
+    )
+    followers = tuple(f"{x.followed.scope_path}/" for x in targets)
+    # All but the critics stays as it is: the policy, the weight of its entropy, and targets that are 0.
+    held = agent.executor.get_weights(trainable_only=True)
+    held = {name: x for name, x in held.items() if not name.startswith(critics)}
+    held |= {name: np.zeros_like(x) for name, x in agent.get_weights().items() if name.startswith(followers)}
+    columns = sample_steps(agent, length=1, width=64)
+    columns["next_states"][:] = columns["next_states"][:, :1]
+    columns["rewards"][:] = REWARD
+    batch, reached = as_batch(agent, columns), columns["next_states"][0]
+    entropy = entropy_of(agent, reached)
+    expected, found = REWARD + DISCOUNT * WEIGHT * entropy, {}
+    for _ in range(UPDATES // 50):
+        for _ in range(50):
+            agent.set_weights(held)
+            agent.update(batch)
+        found = {
+            name: np.mean(values(columns["states"][0], columns["actions"][0]))
+            for name, values in values_of_parts(agent).items()
+        }
+        if all(abs(value - expected) <= ENTROPY_NEAR for value in found.values()):
+            return
+    raise AssertionError(
+        f"with targets of 0, rewards of {REWARD}, discount {DISCOUNT} and initial_alpha {WEIGHT}, values of critics "
+        f"are {', '.join(f'{x:.2f}' for x in found.values())} for {agent.action_space}; expected {expected:.2f}, as "
+        f"the entropy of the policy in the states that were reached is {entropy:.2f}. Usual causes: the entropy is "
+        "missing in the target of values, or has the wrong sign; the log-probability of an action is the mean of its "
+        "elements instead of the sum; it is that of the actions that were taken"
     )
