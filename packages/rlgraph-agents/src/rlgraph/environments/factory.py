@@ -10,13 +10,14 @@ from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.adapter import adapter_of, adapters
+from rlgraph.environments.closing import release
 from rlgraph.environments.environment import Environment, makers, resembles_environment
 from rlgraph.environments.errors import fault_of
 from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.state_bounds import answers_validate
 from rlgraph.environments.vector.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
 from rlgraph.environments.vector.restarts import MAX_RESTARTS
-from rlgraph.environments.vector.sequential_vector_env import SequentialVectorEnv, release
+from rlgraph.environments.vector.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import Space, SpaceError
 
@@ -129,7 +130,7 @@ def environment_spaces(spec: Any) -> tuple[Space, Space]:
     """
     environment = make_vector_env(spec) if is_vector(spec) else make_environment(spec)
     if not is_instance(spec):
-        release(environment, "environment")
+        release(environment.terminate, "environment")
     return environment.state_space, environment.action_space
 
 

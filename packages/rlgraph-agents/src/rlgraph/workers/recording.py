@@ -13,6 +13,7 @@ from gymnasium.error import DependencyNotInstalled
 
 from rlgraph.core import InputError, RLGraphError, SpecError
 from rlgraph.environments import Environment, make_environment
+from rlgraph.environments.closing import release
 from rlgraph.environments.environment import StepResult
 from rlgraph.environments.extras import import_extra
 from rlgraph.environments.factory import environment_settings, is_instance, is_vector, is_vector_instance
@@ -188,7 +189,7 @@ class Recorder:
 
     def _release(self) -> None:
         if not is_instance(self.spec):
-            self._filmed.terminate()
+            release(self._filmed.terminate, self._filmed.name)
 
     def __enter__(self) -> Recorder:
         return self

@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.core import SpecError
 from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.adapters.gym_batch_env import GymBatchEnv
+from rlgraph.environments.closing import release
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.extras import import_extra
 from rlgraph.environments.vector_env import VectorEnv
@@ -61,7 +62,7 @@ class EnvPoolVectorEnv(GymBatchEnv):
     def terminate(self) -> None:
         """Closes the pool."""
         self._running = False
-        self._pool.close()
+        release(self._pool.close, self.task_id)
 
     def _make(self, seed: int | None) -> Any:
         envpool = import_extra("envpool", f"the task {self.task_id}", "envpool")

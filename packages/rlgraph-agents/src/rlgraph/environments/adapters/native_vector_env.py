@@ -27,6 +27,7 @@ from rlgraph.environments.adapters.gym_states import (
 )
 from rlgraph.environments.adapters.gym_translation import from_gym
 from rlgraph.environments.adapters.old_gym import reset_environment
+from rlgraph.environments.closing import release
 from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.rows import Rows, map_rows, write_row
@@ -127,7 +128,7 @@ class NativeVectorEnv(GymBatchEnv):
     def terminate(self) -> None:
         """Closes the Gymnasium environment."""
         self._running = False
-        self.gym_env.close()
+        release(self.gym_env.close, type(self.gym_env.unwrapped).__name__)
 
     def _after_reset(self, states: Rows, infos: Mapping[str, Any], ended: np.ndarray[Any, Any]) -> Rows:
         """The states to act on after an end; completes `final_states`."""

@@ -15,6 +15,8 @@ from rlgraph.environments.vector import environment_process as commands
 from rlgraph.environments.vector.environment_process import Answer, Share, serve
 from rlgraph.environments.vector.shared_rows import SharedRows
 
+_KILLED = "its process was ended"
+
 
 class ProcessHandle:
     """One process and the pipe to it.
@@ -72,11 +74,12 @@ class ProcessHandle:
             return Answer(error=f"environments {first} to {last}: an info cannot be read: {last_line(error)}")
         return answer
 
-    def end(self, deadline: float) -> None:
-        """Waits until `deadline` for the process to end, then kills it."""
-        if self._process is not None:
-            self._process.join(max(0.0, deadline - time.monotonic()))
-            self.kill()
+    def end(self, deadline: float) -> bool:
+        """Waits until `deadline` for the process to end, then kills it; whether it was killed."""
+        if self._process is None:
+            return False
+        self._process.join(max(0.0, deadline - time.monotonic()))
+        return self.kill() == _KILLED
 
     def kill(self) -> str:
         """Kills the process; returns how it ended."""
@@ -93,7 +96,7 @@ class ProcessHandle:
         self.connection.close()
         self.waiting = False
         if running:
-            return "its process was ended"
+            return _KILLED
         return (
             f"its process was killed by signal {-code}"
             if code < 0

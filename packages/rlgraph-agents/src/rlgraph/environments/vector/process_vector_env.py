@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import pickle
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.environments import closing
 from rlgraph.environments.environment import Environment, environment_seed
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, slice_rows
@@ -28,7 +30,6 @@ from rlgraph.environments.vector import environment_process as commands
 from rlgraph.environments.vector.environment_process import Answer, Share
 from rlgraph.environments.vector.process_handle import ProcessHandle
 from rlgraph.environments.vector.restarts import MAX_RESTARTS, Restarts
-from rlgraph.environments.vector.sequential_vector_env import release
 from rlgraph.environments.vector.shared_rows import SharedRows
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
@@ -95,7 +96,7 @@ class ProcessVectorEnv(VectorEnv):
         model = environment()
         self.state_space, self.action_space = model.state_space, model.action_space
         self._name = model.name
-        release(model, model.name)
+        closing.release(model.terminate, model.name)
         self.num_environments, self._first_index = num_environments, first_index
         self.validate_states, self.step_timeout = validate_states, step_timeout
         self.finished, self.dropped = [], ()
@@ -213,13 +214,24 @@ class ProcessVectorEnv(VectorEnv):
         return self._begin([commands.SET_STATES + pickle.dumps(part) for part in parts])
 
     def terminate(self) -> None:
-        """Ends the processes."""
+        """Ends the processes.
+
+        Warns:
+            RuntimeWarning: environments did not close in time.
+        """
         self._running = self._sent = False
+        deadline, busy_until = closing.close_deadline(), time.monotonic() + 2.0
+        busy = [process.waiting for process in self._processes]
         for process in self._processes:
             process.send(commands.END)
-        deadline = time.monotonic() + 2.0
-        for process in self._processes:
-            process.end(deadline)
+        for process, was_busy in zip(self._processes, busy, strict=True):
+            if process.end(busy_until if was_busy else deadline) and not was_busy:
+                warnings.warn(
+                    f"{self._label(process)}: terminate did not return within {closing.CLOSE_TIMEOUT:g} s; its process "
+                    "was ended",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
 
     def __del__(self) -> None:
         with suppress(Exception):
@@ -318,9 +330,7 @@ class ProcessVectorEnv(VectorEnv):
         while True:
             cause = process.kill() if cause is None else f"{cause}, {process.kill()}"
             indices = list(range(process.rows.start, process.rows.stop))
-            label = f"{self.describe(indices[0])}" + (
-                f" to {self._first_index + indices[-1]}" if len(indices) > 1 else ""
-            )
+            label = self._label(process)
             if not process.came_up:
                 raise EnvironmentFault(
                     f"{label}: the process could not be started ({cause}); its standard error says why. "
@@ -343,6 +353,12 @@ class ProcessVectorEnv(VectorEnv):
                     front.rewards[:] = 0
                     front.terminated[:] = front.truncated[:] = False
                     return Answer(dropped=list(range(len(indices))))
+
+    def _label(self, process: ProcessHandle) -> str:
+        """The environments of a process in messages."""
+        first, last = process.rows.start, process.rows.stop - 1
+        more = f" to {self._first_index + last}" if last > first else ""
+        return f"{self.describe(first)}{more}"
 
     def _begin_again(self, process: ProcessHandle) -> str | None:
         """Resets the environments of a new process; returns the reason if that failed."""

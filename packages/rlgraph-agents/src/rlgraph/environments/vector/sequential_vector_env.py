@@ -7,7 +7,6 @@ in the step that ends its episode.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.errors import SpecError
+from rlgraph.environments.closing import close_deadline, close_within, release
 from rlgraph.environments.environment import Environment, StepFunction, environment_seed
 from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
 from rlgraph.environments.interrupts import raise_interruption
@@ -255,8 +255,9 @@ class SequentialVectorEnv(VectorEnv):
     def terminate(self) -> None:
         """Terminates all environments; an error of one is a warning."""
         self._running = False
+        deadline = close_deadline()
         for index, environment in enumerate(self.environments):
-            release(environment, self.describe(index))
+            release(environment.terminate, self.describe(index), deadline)
 
     def _begin(self, index: int, states: Rows, seed: int | None = None) -> None:
         """Resets environment `index` into its row of `states`; replaces it if that fails."""
@@ -287,7 +288,7 @@ class SequentialVectorEnv(VectorEnv):
                 break
             self._restarts.count(index, self.describe(index), last_line(error))
             with suppress(Exception, SystemExit):  # it is broken already
-                self.environments[index].terminate()
+                close_within(self.environments[index].terminate)
             try:
                 self._put(index, make())
                 self._reset(index, states, self._seed_of_restart(index))
@@ -338,15 +339,6 @@ class SequentialVectorEnv(VectorEnv):
         else:
             fault = explain_result(result) or last_line(error)
         return error if fault is None else EnvironmentFault(f"{fault}.")
-
-
-def release(environment: Environment | VectorEnv, label: str) -> None:
-    """Terminates an environment that is no longer needed; an error is a warning."""
-    try:
-        environment.terminate()
-    except BaseException as error:
-        raise_interruption(error)
-        warnings.warn(str(fault_of(error, f"{label}, terminate")), RuntimeWarning, stacklevel=3)
 
 
 def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> list[Environment]:
