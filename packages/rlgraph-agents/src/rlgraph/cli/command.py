@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, get_args
 import typer
 
 from rlgraph.cli.output import output
-from rlgraph.core import allow_clusters, allow_imports, allow_network, data_specs
+from rlgraph.core import allow_clusters, allow_imports, allow_network, allow_paths, data_specs
 
 #: Of a whole number that is written with an exponent.
 MOST_DIGITS = 30
@@ -30,6 +30,15 @@ ImportsOption = Annotated[
         metavar="MODULE",
         help="Allow specs to import from, and so run, this module or package; may be repeated. "
         "Default: specs use registered names only.",
+    ),
+]
+PathsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-path",
+        metavar="PATH",
+        help="Allow environments and wrappers in specs to get this file or folder, as the spec writes it; may be "
+        "repeated. Default: they get no paths.",
     ),
 ]
 ClustersOption = Annotated[
@@ -71,7 +80,7 @@ def command(
     settings: dict[str, Any] = {"quiet": QuietOption, "debug": DebugOption}
     if json:
         settings = {"json": JsonOption, **settings}
-    options = {"allow_imports": ImportsOption, **settings} if specs else settings
+    options = {"allow_imports": ImportsOption, "allow_path": PathsOption, **settings} if specs else settings
     if connects:
         options = {"allow_cluster": ClustersOption, "allow_network": NetworkOption, **options}
 
@@ -88,6 +97,7 @@ def command(
                     stack.enter_context(output.results_alone())
                 for context in (output.logs(), data_specs(), allow_imports(*modules)):
                     stack.enter_context(context)
+                stack.enter_context(allow_paths(*(arguments.pop("allow_path", None) or ())))
                 stack.enter_context(allow_clusters(*(arguments.pop("allow_cluster", None) or ())))
                 if arguments.pop("allow_network", False):
                     stack.enter_context(allow_network())
@@ -98,7 +108,7 @@ def command(
             inspect.Parameter(
                 option,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=None if option in ("allow_imports", "allow_cluster") else False,
+                default=None if option in ("allow_imports", "allow_path", "allow_cluster") else False,
                 annotation=annotation,
             )
             for option, annotation in options.items()

@@ -11,13 +11,15 @@ import typer
 from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.cli.options import OverridesOption, names_of, parsed_spec
-from rlgraph.cli.output import output
+from rlgraph.cli.output import Terminal, output
 from rlgraph.core import SpecError
 from rlgraph.core.specs.documents import dump_yaml
 
 PANEL = "Train"
 #: The file name of the schema in the first line of a template.
 SCHEMA_FILE = "run.schema.json"
+#: Said where an environment has paths that the user allows.
+UNCHECKED = "the environment has paths, so it was not made, and train checks the agent"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -71,9 +73,12 @@ def show(
     overrides: OverridesOption = None,
 ) -> None:
     """Check a document and print it with all defaults."""
+    from rlgraph.environments.data_paths import paths_of
     from rlgraph.runs.configuration import apply_overrides, read_document, resolve
 
-    document = resolve(apply_overrides(read_document(config), overrides or ()))
+    document = resolve(apply_overrides(read_document(config), overrides or ()), only_read=True)
+    if any(paths_of(document["environment"])):
+        _note(f"{UNCHECKED}; the agent's defaults are left out")
     output.result(dump_yaml(document), document, wrap=False)
 
 
@@ -82,11 +87,12 @@ def validate(
     overrides: OverridesOption = None,
 ) -> int:
     """Check a document: all faults at once with their places; the exit code is 2 if there are any."""
+    from rlgraph.environments.data_paths import paths_of
     from rlgraph.runs.configuration import apply_overrides, check, read_document
     from rlgraph.runs.recorded_run import environment_name
 
     try:
-        run = check(apply_overrides(read_document(config), overrides or ()))
+        run = check(apply_overrides(read_document(config), overrides or ()), only_read=True)
     except SpecError as error:
         if not output.json:
             raise
@@ -94,8 +100,15 @@ def validate(
         output.result("", {"document": config, "valid": False, "faults": faults})
         return ExitCode.BAD_INPUT
     what = f"{run.agent.get('type')} in {environment_name(run.environment)}, {run.steps:,} steps"
+    if any(paths_of(run.environment)):
+        _note(UNCHECKED)
     output.result(f"{config} is valid: {what}", {"document": config, "valid": True, "faults": []})
     return ExitCode.DONE
+
+
+def _note(text: str) -> None:
+    """A line beside the results, which may be piped into a file."""
+    Terminal(stderr=True).print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def schema(

@@ -11,6 +11,7 @@ from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.adapter import adapter_of, adapters
 from rlgraph.environments.closing import release
+from rlgraph.environments.data_paths import check_paths
 from rlgraph.environments.environment import Environment, makers, resembles_environment
 from rlgraph.environments.errors import fault_of
 from rlgraph.environments.interrupts import interruptible, raise_interruption
@@ -35,8 +36,9 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
         path: place of the spec, for messages.
 
     Raises:
-        SpecError: unknown type, id or argument; a module that may not be imported (`rlgraph.core.allow_imports`); an
-            object that lacks parts of an environment (names all of them).
+        SpecError: unknown type, id or argument; a module that may not be imported (`rlgraph.core.allow_imports`); in
+            data, a path that is not allowed (`rlgraph.core.allow_paths`); an object that lacks parts of an
+            environment (names all of them).
         EnvironmentFault: the code of the environment raises any other error; the error is its cause.
     """
     try:
@@ -52,6 +54,7 @@ makers.append(make_environment)
 
 
 def _make_environment(spec: Any, path: str) -> Environment:
+    check_paths(spec, path)
     if isinstance(spec, Environment):
         return spec
     if is_vector_instance(spec):
@@ -171,6 +174,7 @@ def make_vector_env(
             "processes": processes is not None,
         }
         return _existing_vector_env(spec, num_envs, [name for name, is_given in given.items() if is_given])
+    check_paths(spec, "environment")
     num_envs = 1 if num_envs is None else num_envs
     vectorizing = {each.vectorization: each for each in adapters() if each.vectorization is not None}
     known = ("auto", "sequential", "processes", *vectorizing)

@@ -19,6 +19,7 @@ from rlgraph.core.specs.documents import MAX_DEPTH, check_limits, parse_yaml, re
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.core.specs.specifiable import plain_copy
+from rlgraph.environments.data_paths import check_paths, paths_of
 from rlgraph.environments.errors import shortened
 from rlgraph.environments.factory import environment_settings, environment_spaces
 from rlgraph.experience.replay import Replay
@@ -73,21 +74,25 @@ def read_document(source: str | Path | Mapping[str, Any], **changes: Any) -> dic
 
 
 @data_specs()
-def check(document: Mapping[str, Any]) -> RunSpec:
+def check(document: Mapping[str, Any], only_read: bool = False) -> RunSpec:
     """Check a document including its agent and environment, without building them.
+
+    Args:
+        document: as for `read_document`.
+        only_read: make no environment that has paths; its agent is not checked then.
 
     Raises:
         SpecError: faults of the run, its environment and its agent: path, expected and given values, nearest name. For
             an agent or environment, all faults of the first faulty mapping.
     """
-    return _checked(read_document(document))
+    return _checked(read_document(document), only_read)
 
 
-def _checked(document: Mapping[str, Any]) -> RunSpec:
+def _checked(document: Mapping[str, Any], only_read: bool = False) -> RunSpec:
     """The run of a document that was read."""
     faults: list[Fault | str] = []
     run = _collect(faults, lambda: parse_spec(RunSpec, document, ""))
-    spaces = _spaces(document.get("environment"), faults)
+    spaces = _spaces(document.get("environment"), faults, only_read)
     agent = document.get("agent")
     if isinstance(agent, Mapping):
         doubled = [name for name in SAID_BY_THE_RUN if agent.get(name) is not None]
@@ -95,7 +100,8 @@ def _checked(document: Mapping[str, Any]) -> RunSpec:
         if agent.get("env") is not None:
             faults.append(Fault("say it once, as environment", "agent.env"))
         spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
-        _collect(faults, lambda: BaseAgent.check_spec(spec, **spaces))
+        if spaces:
+            _collect(faults, lambda: BaseAgent.check_spec(spec, **spaces))
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
@@ -122,6 +128,8 @@ def _for_its_agent(fault: Fault, document: Mapping[str, Any]) -> Fault:
         return Fault(f"{unknown}{said}{hint}", fault.path)
     if key not in IN_AN_AGENT or place not in ([], ["agent"]) or not isinstance(agent, Mapping):
         return fault
+    if key not in (agent if place else document):
+        return fault
     with suppress(SpecError, PluginError):
         options = parameters_of(BaseAgent._lookup(agent.get("type"), "agent")).named
         depends = not isinstance(IN_AN_AGENT[key], str) or "'" in IN_AN_AGENT[key]  # on the agent
@@ -146,22 +154,25 @@ def _number_of_parts(key: str, size: Any, document: Mapping[str, Any], options: 
 
 
 @data_specs()
-def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
+def resolve(document: Mapping[str, Any], only_read: bool = False) -> dict[str, Any]:
     """The document with all defaults of the run, the agent, its components and the environment.
 
     It describes the same run; resolving it again changes nothing.
 
+    Args:
+        document, only_read: as for `check`; an agent that is not checked keeps what it leaves out.
+
     Raises:
         SpecError: see `check`.
     """
-    return _resolved(read_document(document))
+    return _resolved(read_document(document), only_read)
 
 
-def _resolved(document: dict[str, Any]) -> dict[str, Any]:
+def _resolved(document: dict[str, Any], only_read: bool = False) -> dict[str, Any]:
     """`resolve` of a document that was read."""
     document = _in_new_form(_with_threads(document))
     with recording() as records:
-        resolved = _checked(document).model_dump()
+        resolved = _checked(document, only_read).model_dump()
     if resolved["backend"] is None:
         with suppress(SpecError):  # several are installed without a default
             resolved["backend"] = default_backend()
@@ -245,7 +256,7 @@ def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> di
     for override in overrides:
         _collect(faults, partial(_apply, document, override))
     if faults:
-        _collect(faults, lambda: check(document))
+        _collect(faults, lambda: check(document, only_read=True))
         raise SpecError(*dict.fromkeys(faults))
     return read_document(document)
 
@@ -311,7 +322,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
 
 def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
     """The value at a place of the document with all defaults."""
-    node: Any = _resolved(plain_copy(dict(document)))
+    node: Any = _resolved(plain_copy(dict(document)), only_read=True)
     for part in parts:
         node = node[int(part)] if isinstance(node, list) else node.get(part, {})
     return node
@@ -326,8 +337,14 @@ def _collect(faults: list[Fault | str], make: Any) -> Any:
         return None
 
 
-def _spaces(environment: Any, faults: list[Fault | str]) -> dict[str, Any]:
-    """The environment with its Spaces; if it is wrong, Spaces in place of it to check the agent with."""
+def _spaces(environment: Any, faults: list[Fault | str], only_read: bool) -> dict[str, Any]:
+    """The environment with its Spaces; if it is wrong, Spaces in place of it to check the agent with.
+
+    Empty if it has allowed paths and the document is only read.
+    """
+    if only_read and any(paths_of(environment)):
+        _collect(faults, lambda: check_paths(environment, "environment"))
+        return {}
     if isinstance(environment, str | Mapping):
         spaces = _collect(faults, lambda: environment_spaces(environment))
         if spaces is not None:

@@ -8,9 +8,18 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_clusters, allow_network, data_specs
+from rlgraph.core import (
+    NumericalError,
+    RLGraphError,
+    SpecError,
+    allow_clusters,
+    allow_network,
+    allow_paths,
+    data_specs,
+)
 from rlgraph.core.specs.connections import texts_in
 from rlgraph.core.specs.documents import MAX_TEXT, is_json
+from rlgraph.environments.data_paths import paths_of
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.experience.specs import parse_spec
@@ -143,7 +152,9 @@ def record(
         section, key = places[name]
         document.setdefault(section, {})[key] = value
     # What the program itself has said, the data policy must not refuse.
-    with allow_network(), allow_clusters(*texts_in(spec["execution_spec"].get("collective"))):
+    said = [text for _, text in paths_of(environment)]
+    clusters = texts_in(spec["execution_spec"].get("collective"))
+    with allow_network(), allow_clusters(*clusters), allow_paths(*said):
         return _train_in(folder, complete(document), agent, callbacks)
 
 

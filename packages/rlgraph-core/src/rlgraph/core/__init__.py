@@ -38,7 +38,7 @@ from rlgraph.core.graph import (
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.registry import Registry, registry
 from rlgraph.core.specs.connections import allow_clusters, allow_network
-from rlgraph.core.specs.imports import allow_imports, data_specs
+from rlgraph.core.specs.imports import allow_imports, allow_paths, data_specs
 from rlgraph.core.storage import Storage
 
 __all__ = [
@@ -75,6 +75,7 @@ __all__ = [
     "allow_clusters",
     "allow_imports",
     "allow_network",
+    "allow_paths",
     "assemble",
     "branch",
     "build",

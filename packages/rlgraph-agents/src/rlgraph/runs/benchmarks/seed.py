@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core import CheckpointError, InputError, NumericalError, SpecError, allow_imports
+from rlgraph.core import CheckpointError, InputError, NumericalError, SpecError, allow_imports, allow_paths
 from rlgraph.core.specs.connections import ConnectionPolicy, connection_policy, using_connection_policy
 from rlgraph.core.specs.imports import import_policy
 from rlgraph.environments.errors import EnvironmentFault
@@ -59,6 +59,7 @@ def prepare(place: Path, run: Mapping[str, Any], facts: Mapping[str, Any], file:
         "file": str(file.absolute()),
         # What the user has allowed here is allowed there.
         "imports": import_policy().allowed,
+        "paths": import_policy().paths,
         "clusters": connection_policy().clusters,
         "network": connection_policy().network,
     }
@@ -80,7 +81,7 @@ def measure(place: Path) -> SeedResult:
     """
     job = read_json(place / JOB)
     connections = ConnectionPolicy(tuple(job["clusters"]), job["network"])
-    with allow_imports(*job["imports"]), using_connection_policy(connections):
+    with allow_imports(*job["imports"]), allow_paths(*job["paths"]), using_connection_policy(connections):
         try:
             outcome = _outcome(_trained(place / RUN, job["run"]), place / RUN)
         except FAILURES as error:

@@ -2,7 +2,8 @@
 
 A spec in a program may name a class by its import path, ``module:Class``. A spec from a document, a file, a run folder
 or the command line is untrusted data, which may name only registered types. Code that reads such specs does so inside
-`data_specs`; the user allows modules with `allow_imports` (``--allow-imports`` on the command line).
+`data_specs`; the user allows modules with `allow_imports` (``--allow-imports`` on the command line), and the paths that
+such specs give to environments with `allow_paths` (``--allow-path``).
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ class ImportPolicy:
     Attributes:
         is_data: whether specs are data, which import only from `allowed`.
         allowed: modules and packages; a package includes all its modules.
+        paths: files and folders that environments of data may get, as the specs write them.
     """
 
     is_data: bool = False
     allowed: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
     def permits(self, module: str) -> bool:
         """Whether specs may import `module`."""
@@ -66,6 +69,18 @@ def allow_imports(*modules: str) -> Any:
         modules: ``"my_module"`` or ``"my_package"``, which includes all its modules.
     """
     return _changed(allowed=modules)
+
+
+@contextmanager
+def allow_paths(*paths: str) -> Iterator[None]:
+    """A context manager and decorator: environments of specs that are read inside may get these paths, also in data.
+
+    Args:
+        paths: files and folders as the spec writes them: ``"videos"``, ``"models/ant.xml"``.
+    """
+    now = _policy.get()
+    with using_import_policy(replace(now, paths=(*now.paths, *paths))):
+        yield
 
 
 @contextmanager
