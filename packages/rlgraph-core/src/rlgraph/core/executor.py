@@ -410,13 +410,18 @@ class GraphExecutor:
         with Checkpoint(find_checkpoint(directory)) as checkpoint:
             checkpoint.require_facts(required_facts or {})
             restoring = Restoring(checkpoint, self.storage, variables, prefix)
+            components = {
+                path: each
+                for path, each in self.built.graph.components.items()
+                if f"{path}/".startswith(prefix)
+            }
+            restoring.check(components)
             with self.guarded.everything():
                 if scope is None:
                     restoring.add_streams(self.backend.name, self.guarded.stream_names)
                 restoring.write()
-                for path, component in self.built.graph.components.items():
-                    if f"{path}/".startswith(prefix):
-                        component.after_load()
+                for component in components.values():
+                    component.after_load()
                 self.guarded.locks.notify_all()
         return dict(checkpoint.manifest.facts)
 

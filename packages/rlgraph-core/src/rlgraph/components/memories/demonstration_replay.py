@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.memories.memory import check_range
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
@@ -70,6 +71,10 @@ class DemonstrationReplay(PrioritizedReplay):
         super().create_variables(input_spaces, action_space)
         #: Number of demonstrations, [1]; they are the first records.
         self.kept = self.get_variable("kept", IntBox(shape=(1,)), host=True)
+
+    def check_stored(self, stored: Callable[[str], np.ndarray]) -> None:
+        super().check_stored(stored)
+        check_range(f"{self.scope_path}/kept", stored("kept"), 0, stored("cursor")[1] + 1)
 
     @rlgraph_api
     def get_number_of_demonstrations(self) -> Any:

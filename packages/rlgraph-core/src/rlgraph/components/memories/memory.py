@@ -14,7 +14,7 @@ from rlgraph.components.memories import record_writer
 from rlgraph.components.memories.argument_checks import check_count
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.frame_store import FrameStore
-from rlgraph.core import Component, PerformanceWarning, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.core import CheckpointError, Component, PerformanceWarning, RLGraphError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError, TextBox
 from rlgraph.spaces.ranks import is_fixed
 
@@ -93,6 +93,21 @@ class Memory(Component):
         self.flat = all("/" not in path for path in leaves)
         self.paths = list(leaves)
         self.keys = [[int(k) if k.isdigit() else k for k in path.split("/")] for path in leaves]
+
+    def check_stored(self, stored: Callable[[str], np.ndarray]) -> None:
+        size = self.capacity + 1
+        check_range(f"{self.scope_path}/cursor", stored("cursor"), 0, np.array([self.capacity, size]))
+        for path, box in _time_in_shapes(self.record_space).flatten().items():
+            if isinstance(box, IntBox) and path in self.rows and (limits := _limits(box)) is not None:
+                check_range(f"{self.scope_path}/rows/{path}", stored(f"rows/{path}"), *limits)
+        for place in self.stacks:
+            folder, frames = f"stacks/{place or 'frames'}", self.frame_variables[place, "users"].shape[0]
+            for name in ("pointers", "tail_pointers", "free"):
+                check_range(f"{self.scope_path}/{folder}/{name}", stored(f"{folder}/{name}"), 0, frames)
+            counts = stored(f"{folder}/state")[:2]
+            check_range(f"{self.scope_path}/{folder}/state", counts, 0, np.array([np.inf, frames + 1]))
+        if self.stacks:
+            check_range(f"{self.scope_path}/inserted", stored("inserted"), stored("cursor")[1], np.inf)
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:
@@ -252,6 +267,27 @@ def _time_in_shapes(space: Dict) -> Any:
         return space
     time = int(space.time_rank)
     return space.map(lambda _, box: stacked(box, time)).with_batch_rank(space.batch_rank)
+
+
+def check_range(name: str, values: np.ndarray, low: Any, high: Any) -> None:
+    """Refuse values of a checkpoint outside ``low <= value < high``.
+
+    Raises:
+        CheckpointError: names the variable.
+    """
+    if len(outside := values[~((values >= low) & (values < high))]):
+        raise CheckpointError(
+            f"{name}: expected numbers from {np.min(low)} to below {np.max(high)}, given {outside[0]}: the file was "
+            "changed or damaged; load another checkpoint"
+        )
+
+
+def _limits(box: IntBox) -> tuple[Any, Any] | None:
+    """The bounds of records in a memory, where what a record lacks is 0; None: all numbers of the dtype are in them."""
+    info = np.iinfo(box.dtype)
+    low = info.min if box.low is None else np.minimum(box.low, 0)
+    high = info.max + 1 if box.high is None else np.maximum(box.high, 1)
+    return None if np.max(low) <= info.min and np.min(high) > info.max else (low, high)
 
 
 def _part(records: Any, keys: list[str | int]) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from rlgraph.core.errors import CheckpointError, InputError
 from rlgraph.core.graph.variables import Variable
 from rlgraph.core.random_streams import check_stream_state
 from rlgraph.core.storage import Storage
+
+if TYPE_CHECKING:
+    from rlgraph.core.component.component import Component
 
 
 def streams_stem(backend: str) -> str:
@@ -59,6 +63,23 @@ class Restoring:
         value = np.empty(variable.shape, variable.spec.dtype)
         self._checkpoint.file("variables").read_into(variable.name, value)
         return value
+
+    def check(self, components: Mapping[str, Component]) -> None:
+        """Let components look at the values of their host variables, if these are restored.
+
+        Raises:
+            CheckpointError: a value does not fit.
+        """
+        names = {variable.name for variable in self._parts.get("host", ())}
+        for path, component in components.items():
+            if any(name.startswith(f"{path}/") for name in names):
+                try:
+                    component.check_stored(partial(self._stored, path))
+                except CheckpointError as error:
+                    raise CheckpointError(f"checkpoint {self._checkpoint.directory}: {error}") from None
+
+    def _stored(self, path: str, name: str) -> np.ndarray:
+        return self._checkpoint.file("host").read(f"{path}/{name}")
 
     def add_streams(self, backend: str, names: Collection[str]) -> None:
         """Restore random streams too: the NumPy streams `names`, and the backend's own if it wrote them.

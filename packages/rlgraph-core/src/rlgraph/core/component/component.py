@@ -210,6 +210,16 @@ class Component(Composition):
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         """Called after `check_input_spaces`. Declare variables here with `get_variable`."""
 
+    def check_stored(self, stored: Callable[[str], np.ndarray]) -> None:
+        """Refuse values of host variables that do not fit; called before anything of a checkpoint is loaded.
+
+        Args:
+            stored: reads a host variable of this component, by the name that `get_variable` got.
+
+        Raises:
+            CheckpointError: a value does not fit; names the variable, what is expected and what is given.
+        """
+
     def after_load(self) -> None:
         """Called after a checkpoint was loaded into the variables of this component.
 
