@@ -24,6 +24,7 @@ from rlgraph.cli import (
 from rlgraph.cli.exit_codes import ExitCode, code_of
 from rlgraph.cli.output import Terminal, output, printable
 from rlgraph.core import RLGraphError
+from rlgraph.core.errors import text_of
 from rlgraph.core.registry import rlgraph_versions
 from rlgraph.spaces import SpaceError
 
@@ -94,7 +95,7 @@ def _show(error: Exception) -> None:
     if output.debug:
         traceback.print_exception(error)
         return
-    text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+    text = "\n".join([text_of(error), *getattr(error, "__notes__", ())])
     message = f"[red]{type(error).__name__}:[/] {escape(text)}"
     Terminal(stderr=True).print(message, highlight=False, soft_wrap=True)
 

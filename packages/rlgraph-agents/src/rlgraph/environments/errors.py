@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-from rlgraph.core.errors import RLGraphError
+from rlgraph.core.errors import RLGraphError, text_of
 
 LONGEST_MESSAGE = 1000
 """Maximum characters of an environment's message, and of the beginning and end of its traceback."""
@@ -29,7 +29,8 @@ def fault_of(error: BaseException, place: str, more: str = "") -> EnvironmentFau
         more: ends the message.
     """
     if isinstance(error, EnvironmentFault):
-        text = str(error) if place in str(error) else f"{place}: {error}"
+        said = text_of(error)
+        text = said if place in said else f"{place}: {said}"
     else:
         text = f"{place}: raised {last_line(error)}{_line_of(error)}"
     return EnvironmentFault(f"{text}{more}")

@@ -17,6 +17,7 @@ from rlgraph.core import (
     allow_paths,
     data_specs,
 )
+from rlgraph.core.errors import text_of
 from rlgraph.core.specs.connections import texts_in
 from rlgraph.core.specs.documents import MAX_TEXT, is_json
 from rlgraph.environments.data_paths import paths_of
@@ -362,12 +363,12 @@ class Run:
 
     def _keep(self, error: Exception) -> None:
         """Save the training after an error: a checkpoint and ``result.json``, if they can be written."""
-        outcome = {"outcome": "failed", "error": f"{type(error).__name__}: {error}"[:MAX_TEXT]}
+        outcome = {"outcome": "failed", "error": f"{type(error).__name__}: {text_of(error)}"[:MAX_TEXT]}
         for write in (lambda: self._store_failure(error), lambda: self.folder.write_result(outcome)):
             try:
                 write()
             except RLGraphError as other:  # what failed, such as a memory, may fail again
-                if not isinstance(error, StorageError) and str(other) != str(error):
+                if not isinstance(error, StorageError) and str(other) != text_of(error):
                     error.add_note(str(other))
         if isinstance(error, StorageError):
             error.add_note(

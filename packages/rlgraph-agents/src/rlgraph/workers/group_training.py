@@ -13,6 +13,7 @@ from typing import Any
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives.membership import LEFT
+from rlgraph.core.errors import text_of
 from rlgraph.learning.agent_spec import stored_spec
 from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.learning.group import LearnerGroup, signed
@@ -60,7 +61,7 @@ def train_together(
         if group.rank == 0 or f"learner 0 of {group.size} is lost: {LEFT}" not in str(error):
             raise
     except BaseException as error:
-        group.leave(f"{type(error).__name__}: {error}")
+        group.leave(f"{type(error).__name__}: {text_of(error)}")
         raise
     else:
         group.close()

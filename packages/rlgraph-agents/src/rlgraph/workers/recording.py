@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from rlgraph.core import InputError, RLGraphError, SpecError
+from rlgraph.core.errors import text_of
 from rlgraph.environments import Environment, make_environment
 from rlgraph.environments.closing import release
 from rlgraph.environments.environment import StepResult
@@ -270,7 +271,7 @@ def picture_of(environment: Environment) -> np.ndarray:
     try:
         frame = environment.render()
     except DependencyNotInstalled as error:
-        raise SpecError(f"{environment.name} cannot be filmed: {error}") from error
+        raise SpecError(f"{environment.name} cannot be filmed: {text_of(error)}") from error
     if not (isinstance(frame, np.ndarray) and frame.ndim == 3 and frame.shape[2] == 3):
         nothing = 'nothing; Gymnasium environments need render_mode="rgb_array"'
         given = nothing if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"

@@ -135,6 +135,14 @@ class PerformanceWarning(UserWarning):
     """A plan is correct but slow, for a reason that the author of the component can remove."""
 
 
+def text_of(error: BaseException) -> str:
+    """The text of an error of other code, which may fail to give one."""
+    try:
+        return str(error)
+    except Exception:
+        return f"a {type(error).__name__} without a readable text"
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """A sentence that suggests the candidate most similar to `name`, or lists all candidates."""
     known = sorted(candidates)

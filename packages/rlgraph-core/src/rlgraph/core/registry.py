@@ -27,7 +27,7 @@ from importlib.metadata import (
 )
 from typing import Any
 
-from rlgraph.core.errors import PluginError, SpecError, nearest
+from rlgraph.core.errors import PluginError, SpecError, nearest, text_of
 from rlgraph.core.specs.imports import import_class, imported, is_import_path
 
 GROUPS = {
@@ -283,7 +283,7 @@ class Registry:
         except (Exception, SystemExit) as error:
             raise PluginError(
                 f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
-                f"{type(error).__name__}: {error}"
+                f"{type(error).__name__}: {text_of(error)}"
             ) from error
         self._objects[key] = target
         return target
@@ -346,8 +346,8 @@ def _of_readable_distributions() -> Iterator[EntryPoint]:
         except Exception as error:
             warnings.warn(
                 f"{getattr(owner, '_path', owner)}: its metadata or entry points cannot be read "
-                f"({type(error).__name__}: {error}), so its plug-ins are left out: reinstall the distribution, or "
-                "remove the folder",
+                f"({type(error).__name__}: {text_of(error)}), so its plug-ins are left out: reinstall the "
+                "distribution, or remove the folder",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.core.errors import text_of
 from rlgraph.core.specs.imports import check_import, imported
 from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.adapters.gym_translation import cast as cast_leaf
@@ -190,7 +191,7 @@ def _function(given: Any) -> Callable[..., Any]:
         try:
             given = imported(given)
         except AttributeError as error:
-            raise SpecError(f"{given!r}: {error}", path=where) from error
+            raise SpecError(f"{given!r}: {text_of(error)}", path=where) from error
     if callable(given):
         function: Callable[..., Any] = given
         return function

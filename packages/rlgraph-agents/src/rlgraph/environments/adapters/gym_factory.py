@@ -13,7 +13,7 @@ import gymnasium
 from gymnasium import wrappers as gym_wrappers
 from gymnasium.envs.registration import EnvSpec
 
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import SpecError, nearest, text_of
 from rlgraph.core.specs.imports import check_import, import_class
 from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.environments.adapters.old_gym import explain_class
@@ -103,10 +103,10 @@ def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwar
         name = given if isinstance(given, str) else given.id
         missing = import_error(error)
         if missing is None or missing.name is None:
-            raise SpecError(f"{name} cannot be made: {error}", path="OpenAIGymEnv") from error
+            raise SpecError(f"{name} cannot be made: {text_of(error)}", path="OpenAIGymEnv") from error
         raise not_importable(missing.name, missing, name, "OpenAIGymEnv") from error
     except TypeError as error:
-        unknown = re.search(r"__init__\(\) got an unexpected keyword argument '(\w+)'", str(error))
+        unknown = re.search(r"__init__\(\) got an unexpected keyword argument '(\w+)'", text_of(error))
         if unknown is None or unknown[1] not in kwargs:
             raise
         hint = f" {OF_GYM[unknown[1]]}" if unknown[1] in OF_GYM else ""
@@ -160,7 +160,7 @@ def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
     try:
         wrapped = wrapper(env, **arguments)
     except (TypeError, ValueError, AssertionError) as error:
-        raise SpecError(f"{spec!r} cannot wrap {env}: {error}", path=path) from error
+        raise SpecError(f"{spec!r} cannot wrap {env}: {text_of(error)}", path=path) from error
     if not isinstance(wrapped, gymnasium.Env):
         raise SpecError(f"{spec!r} returns a {type(wrapped).__name__}, expected a gymnasium.Env.", path=path)
     return wrapped

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.core.errors import text_of
 from rlgraph.environments.errors import EnvironmentFault, last_line
 
 _CHANGES = (
@@ -34,9 +35,9 @@ def explain_error(error: BaseException) -> str | None:
     """The fault of an environment whose `reset` or `step` led to `error`, if it has gym's form; else None."""
     if not _is_of_caller(error):
         return None
-    if isinstance(error, TypeError) and _REFUSED_ARGUMENT.search(str(error)):
+    if isinstance(error, TypeError) and _REFUSED_ARGUMENT.search(text_of(error)):
         return f"expected reset() to take seed and options, got {last_line(error)}. {_HINT}"
-    if isinstance(error, ValueError) and "(expected 5, got 4)" in str(error):
+    if isinstance(error, ValueError) and "(expected 5, got 4)" in text_of(error):
         return f"expected step() to return five values, as Gymnasium does, given four. {_HINT}"
     return None
 

@@ -17,6 +17,7 @@ from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from rlgraph.core.errors import text_of
 from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
 from rlgraph.environments.rows import map_rows, slice_rows
 from rlgraph.environments.vector.restarts import Restarts
@@ -171,7 +172,7 @@ def _label(share: Share) -> str:
 
 def _failure(error: BaseException, label: str) -> bytes:
     """The bytes of an answer that reports an error."""
-    message = str(error) if isinstance(error, EnvironmentFault) else str(fault_of(error, label))
+    message = text_of(error) if isinstance(error, EnvironmentFault) else str(fault_of(error, label))
     trace = shortened("".join(traceback.format_exception(error)), LONGEST_TRACE)
     return pickle.dumps(Answer(error=message, trace=trace), pickle.HIGHEST_PROTOCOL)
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.core.errors import text_of
 from rlgraph.environments import closing
 from rlgraph.environments.environment import Environment, environment_seed
 from rlgraph.environments.errors import EnvironmentFault
@@ -391,7 +392,7 @@ def _pickled(environment: Callable[[], Environment]) -> bytes:
         return pickle.dumps(environment)
     except Exception as error:
         raise SpecError(
-            f"the environment cannot be sent to another process ({error}). Give a spec (an id, a name, a "
+            f"the environment cannot be sent to another process ({text_of(error)}). Give a spec (an id, a name, a "
             "mapping) or a function at the top level of a module, not a lambda, an inner function or an existing "
             "environment; vectorization='sequential' takes them all.",
             path="processes",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.core import CheckpointError, InputError, NumericalError, SpecError, allow_imports, allow_paths
+from rlgraph.core.errors import text_of
 from rlgraph.core.specs.connections import ConnectionPolicy, connection_policy, using_connection_policy
 from rlgraph.core.specs.imports import import_policy
 from rlgraph.environments.errors import EnvironmentFault
@@ -86,7 +87,7 @@ def measure(place: Path) -> SeedResult:
             outcome = _outcome(_trained(place / RUN, job["run"]), place / RUN)
         except FAILURES as error:
             curves = _curves(place / RUN) if (place / RUN / CONFIG).exists() else {}
-            outcome = {"error": f"{type(error).__name__}: {error}".splitlines()[0], **curves}
+            outcome = {"error": f"{type(error).__name__}: {text_of(error)}".splitlines()[0], **curves}
     facts = {key: value for key, value in provenance().items() if key != "command"}
     result = SeedResult(**job["facts"], **outcome, **facts)
     write_result(Path(job["file"]), result)
@@ -160,7 +161,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except SpecError as error:
-        sys.exit(f"{type(error).__name__}: {error}")
+        sys.exit(f"{type(error).__name__}: {text_of(error)}")
 
 
 if __name__ == "__main__":

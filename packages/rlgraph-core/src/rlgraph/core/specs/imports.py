@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import SpecError, nearest, text_of
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, 
         ) from None
     except (Exception, SystemExit) as error:
         raise SpecError(
-            f"{place!r} cannot be imported: {type(error).__name__}: {error}", path=where
+            f"{place!r} cannot be imported: {type(error).__name__}: {text_of(error)}", path=where
         ) from error
     if not isinstance(target, type) or not accepts(target):
         found = f"the class {target.__name__}" if isinstance(target, type) else f"a {type(target).__name__}"

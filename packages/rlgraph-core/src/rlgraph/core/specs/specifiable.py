@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
+from rlgraph.core.errors import Fault, OtherNames, SpecError, offer, text_of
 from rlgraph.core.name_hints import former_names
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
@@ -212,9 +212,9 @@ def call_checked(
         except SpaceError:
             raise
         except TypeError as error:
-            raise SpecError(f"{_name(target)}: {error}", path=where, located=True) from error
+            raise SpecError(f"{_name(target)}: {text_of(error)}", path=where, located=True) from error
         except REFUSALS as error:
-            text = f"{_name(target)}: {type(error).__name__}: {error}"
+            text = f"{_name(target)}: {type(error).__name__}: {text_of(error)}"
             raise SpecError(text, path=where, located=True) from error
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rlgraph.core import PluginError, SpecError
+from rlgraph.core.errors import text_of
 from rlgraph.core.specs.spec_types import Amount, Count, Seconds
 from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
 from rlgraph.execution.ray.cluster import connect, disconnect
@@ -209,7 +210,7 @@ def _as_value(data: bytes) -> Any:
 
 
 def _text_of(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return f"{type(error).__name__}: {' '.join(text_of(error).split())}"
 
 
 def _megabytes(number: float) -> str:

@@ -14,6 +14,7 @@ from rlgraph.components import PrioritizedReplay
 from rlgraph.core import CheckpointError, InputError, RandomStreams, executor_class
 from rlgraph.core.checkpoint.finding import find_checkpoint
 from rlgraph.core.checkpoint.manifest import read_manifest
+from rlgraph.core.errors import text_of
 from rlgraph.execution.engine import Bytes
 from rlgraph.execution.remote.sampling import fragment_format
 from rlgraph.execution.remote.values import ValuedWriter, initial_errors
@@ -205,7 +206,7 @@ class ReplayShard:
                 raise CheckpointError(f"{found} is the snapshot of another run")
             facts = self.executor.load(self._snapshot, required_facts={"inserted": 0})
         except CheckpointError as error:
-            self._fault = str(error)
+            self._fault = text_of(error)
             return 0
         return int(facts["inserted"])
 
