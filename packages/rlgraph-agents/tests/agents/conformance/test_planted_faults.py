@@ -11,11 +11,12 @@ from rlgraph.agents.conformance import AgentUnderTest, load_rows, options, run_r
 from rlgraph.algorithms import td3
 from rlgraph.algorithms.dqn import DQN
 from rlgraph.algorithms.impala import IMPALA
+from rlgraph.algorithms.iql import IQL
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.algorithms.sac import SAC
 from rlgraph.algorithms.td3 import TD3
-from rlgraph.components import DeterministicPolicy, DQNLoss, PPOLoss, Target
-from rlgraph.core import graph_fn, registry, rlgraph_api
+from rlgraph.components import DeterministicPolicy, DQNLoss, IQLLoss, PPOLoss, SACLoss, Target
+from rlgraph.core import branch, graph_fn, registry, rlgraph_api
 from rlgraph.core.functional.td3 import smoothed_actions
 from rlgraph.core.specs.parameters import parameters_of
 
@@ -111,9 +112,12 @@ class CriticLossOfItsOwn(TD3):
             self.critics[0].state_action_value(states, self.policy.get_deterministic_action(states)["action"])
         )
         self.step("actor", [self.policy], policy_loss, progress)
+        self.sync_targets()
+        return {"loss": loss, "priorities": self.sizes(records["rewards"])}
+
+    def sync_targets(self):
         for target in (self.target_policy, *self.targets):
             target.sync()
-        return {"loss": loss, "priorities": self.sizes(records["rewards"])}
 
     @graph_fn
     def negative(self, ops, values):
@@ -332,6 +336,54 @@ class PPOClipsValuesAlways(PPO):
         if options["value_function_clipping"] is None:
             options["value_function_clipping"] = options["clip_ratio"]
         return PPOLoss(**options)
+
+
+class SmallerLossOfValues(PPOLoss):
+    @graph_fn
+    def _value_loss(self, ops, state_values, prev_state_values, advantages, progress=None):
+        old, limit = ops.stop_gradient(prev_state_values), self.value_function_clipping
+        targets = ops.stop_gradient(prev_state_values + advantages)
+        if limit is None:
+            return ops.square(state_values - targets)
+        clipped = old + ops.clip(state_values - old, -1.0, 1.0) * self.at(
+            ops, "value_function_clipping", progress
+        )
+        return ops.minimum(ops.square(state_values - targets), ops.square(clipped - targets))
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class PPOTakesTheSmallerLossOfValues(PPO):
+    make_loss = SmallerLossOfValues
+
+
+@caught_by("values/discounted_rewards")
+class PPOLearnsFromReturns(PPO):
+    @rlgraph_api
+    def step(self, records, progress=None):
+        returns = self.sum_of(records["advantages"], records["values"])
+        return PPO.step.function(self, {**records, "policy_advantages": returns}, progress)
+
+    @graph_fn
+    def sum_of(self, ops, advantages, values):
+        return advantages + values
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class SACNegatesTheTargetEntropy(SAC):
+    def make_loss(self, **options):
+        return SACLoss(**{**options, "target_entropy": -options["target_entropy"]})
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class IQLExchangesExpectiles(IQL):
+    def make_loss(self, **options):
+        return IQLLoss(**{**options, "expectile": 1.0 - options["expectile"]})
+
+
+@caught_by("targets/lag")
+class TD3UpdatesThePolicyAlways(CriticLossOfItsOwn):
+    def sync_targets(self):
+        branch(self._is_due(), super().sync_targets, lambda: None)
 
 
 @caught_by("acting/log_probabilities")

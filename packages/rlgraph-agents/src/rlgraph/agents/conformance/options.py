@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from rlgraph.agents.conformance.batches import as_batch, sample_steps
+from rlgraph.agents.conformance.probes import values_of_parts
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
     FLOATS,
@@ -34,6 +35,14 @@ COMMON: dict[str, Any] = {
     "n_step": 1,
     "optimizer_spec": {"learning_rate": 0.03},
 }
+#: Options that end the moves of the policy, or of values: values that do so at once, and what usually breaks them.
+LIMITS: dict[str, tuple[dict[str, Any], str]] = {
+    "clip_ratio": ({"clip_ratio": 1e-6}, "the ratio is limited on one side only"),
+    "kl_limit": ({"kl_limit": 1e-12, "clip_ratio": 10.0}, "the estimate is below 0"),
+    "value_clipping": ({"value_clipping": 1e-6}, "the smaller of two losses counts instead of the larger"),
+}
+#: Options with a small and a large value, which raises the temperature, or the values of states.
+RISES = {"target_entropy": (-50.0, 50.0), "expectile": (0.1, 0.9)}
 #: Options that limit something, unless they are None.
 NO_LIMIT = frozenset({"value_clipping", "kl_limit"})
 #: Intervals of what is scheduled, by what they count: once in two updates.
@@ -83,14 +92,11 @@ def each_has_an_effect(subject: AgentUnderTest) -> None:
         f"place. If the option cannot have an effect in a small task, say so: {_algorithm(subject)}.test_alternatives "
         "= {'option': []}, or name values that have one"
     )
-    if {"num_epochs", "clip_ratio"} <= subject.option_names:
-        _expect_the_limit(
-            subject, {"clip_ratio": 1e-6}, "clip_ratio of 1e-6", "the ratio is limited on one side only"
-        )
-    if {"num_epochs", "kl_limit"} <= subject.option_names:
-        _expect_the_limit(
-            subject, {"kl_limit": 1e-12, "clip_ratio": 10.0}, "kl_limit of 1e-12", "the estimate is below 0"
-        )
+    if "num_epochs" in subject.option_names:
+        for name in LIMITS.keys() & subject.option_names:
+            _expect_the_limit(subject, name)
+    for name in RISES.keys() & subject.option_names:
+        _expect_rise(subject, name)
     for name in NO_LIMIT & subject.option_names:
         _expect_no_limit(subject, name)
 
@@ -111,10 +117,11 @@ def _expect_no_limit(subject: AgentUnderTest, name: str) -> None:
     )
 
 
-def _expect_the_limit(subject: AgentUnderTest, limit: Mapping[str, Any], what: str, cause: str) -> None:
-    """After one step that reaches the limit, further epochs on the same step leave the policy as it is."""
+def _expect_the_limit(subject: AgentUnderTest, name: str) -> None:
+    """After one step that reaches the limit, further epochs on the same step leave what it limits as it is."""
     plain = {"num_minibatches": 1, "optimizer_spec": {"type": "sgd", "learning_rate": 0.1}, "kl_limit": None}
     plain |= {"weight_entropy": 0.0, "standardize_advantages": False, "normalize_states": False}
+    limit, cause = LIMITS[name]
 
     def learned(epochs: int, reward: float) -> Any:
         agent = subject.make(**{**plain, **limit, "num_epochs": epochs})
@@ -122,14 +129,39 @@ def _expect_the_limit(subject: AgentUnderTest, limit: Mapping[str, Any], what: s
         columns["rewards"][:], columns["terminals"][:] = reward, True
         agent.update(as_batch(agent, columns))
         weights, scope = agent.get_weights(), agent.learner.graph.algorithm.policy.scope_path
-        return {name: x for name, x in weights.items() if name.startswith(f"{scope}/")}
+        is_of_policy = name != "value_clipping"
+        return {n: x for n, x in weights.items() if n.startswith(f"{scope}/") == is_of_policy}
 
     for reward in (5.0, -5.0):
         moved = differing(learned(2, reward), learned(6, reward), 1e-9)
         assert not moved, (
-            f"with a {what} the policy still moves in epochs 3 to 6 on a step with the reward {reward:g}, such as "
-            f"{moved[0]}; expected that it stays where the limit is. Usual cause: {cause}"
+            f"with a {name} of {limit[name]:g} weights still move in epochs 3 to 6 on a step with the reward "
+            f"{reward:g}, such as {moved[0]}; expected that they stay where the limit is. Usual cause: {cause}"
         )
+
+
+def _expect_rise(subject: AgentUnderTest, name: str) -> None:
+    """What an option raises is larger with a large value than with a small one."""
+    found = []
+    for value in RISES[name]:
+        agent = subject.make(**{**COMMON, "tau": 1.0, name: value})
+        columns = sample_steps(agent)
+        columns["states"][:], columns["terminals"][:] = columns["states"][0, 0], True
+        for _ in range(50):
+            numbers = agent.update(as_batch(agent, columns))
+        if name == "target_entropy":
+            found.append(float(numbers["alpha"]))
+            continue
+        states, actions = columns["states"][0], columns["actions"][0]
+        found += [
+            float(f(states, actions).mean()) for part, f in values_of_parts(agent).items() if "value" in part
+        ]
+    low, high = RISES[name]
+    what = "alpha" if name == "target_entropy" else "the value of a state with several rewards"
+    assert found[0] < found[1], (
+        f"after 50 updates {what} is {found[0]:.3g} with {name} {low:g}, and {found[1]:.3g} with {high:g}; expected a "
+        "rise. Usual causes: the sign; x and 1 - x are exchanged"
+    )
 
 
 class _Trainings:

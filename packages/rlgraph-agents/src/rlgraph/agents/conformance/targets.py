@@ -87,6 +87,8 @@ def lag(subject: AgentUnderTest) -> None:
             if update % every:
                 why = f"after update {update}, with {delay}: {every}"
                 _expect_held(targets, before, after, why)
+                if delay == "policy_delay":
+                    _expect_held_policy(agent, before, after, why)
                 continue
             if tau is None:
                 continue
@@ -118,6 +120,15 @@ def _expect_held(targets: list[Target], before: Weights, after: Weights, why: st
             f"{target.scope} has moved {why}: {moved[0]}; expected no change. Usual causes: targets are updated with "
             "every update of the critics; the condition is on another counter"
         )
+
+
+def _expect_held_policy(agent: Agent, before: Weights, after: Weights, why: str) -> None:
+    scope = agent.learner.graph.algorithm.policy.scope_path
+    moved = differing(_below(before, scope), _below(after, scope))
+    assert not moved, (
+        f"the policy has moved {why}: {moved[0]}; expected no change. Usual cause: only targets wait, and the policy "
+        "learns in every update"
+    )
 
 
 def _expect_moved(target: Target, tau: float, before: Weights, after: Weights, when: str) -> None:

@@ -13,6 +13,7 @@ from rlgraph.agents.conformance.probes import values_of_parts
 from rlgraph.agents.conformance.subject import CATEGORY, AgentUnderTest, NotApplicable, differing
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.targets import targets_of
+from rlgraph.agents.conformance.updates import PLANE
 from rlgraph.spaces import FloatBox
 
 #: Steps, as (time, environment), that end an episode.
@@ -93,7 +94,9 @@ def discounted_rewards(subject: AgentUnderTest) -> None:
         raise NotApplicable("the agent has no option discount")
     subject.need_learning()
     for actions in subject.action_spaces:
-        _expect_discounted_rewards(subject.make(actions, **SOON))
+        agent = subject.make(actions, **SOON)
+        batch = _expect_discounted_rewards(agent)
+        _expect_no_advantage(subject, agent, batch)
     if "initial_alpha" not in subject.option_names:
         return
     for actions in (CATEGORY, PAIR):
@@ -101,7 +104,8 @@ def discounted_rewards(subject: AgentUnderTest) -> None:
             _expect_entropy(subject.make(actions, **{**SOON, "initial_alpha": WEIGHT}))
 
 
-def _expect_discounted_rewards(agent: Agent) -> None:
+def _expect_discounted_rewards(agent: Agent) -> dict[str, Any]:
+    """Returns the batch that it has learned from."""
     steps = len(REWARDS)
     columns = sample_steps(agent, length=steps, width=COLUMNS)
     where = np.eye(4)
@@ -133,7 +137,7 @@ def _expect_discounted_rewards(agent: Agent) -> None:
             for name, values in values_of_parts(agent).items()
         }
         if all(np.abs(values - expected).max() <= NEAR for values in found.values()):
-            return
+            return batch
     name, values = max(found.items(), key=lambda item: np.abs(item[1] - expected).max())
     raise AssertionError(
         f"after {UPDATES} updates the values of {name} in a chain of {steps} steps with rewards {REWARDS} and discount "
@@ -142,6 +146,35 @@ def _expect_discounted_rewards(agent: Agent) -> None:
         "targets do not move; returns go on over ends; the loss of values is left out, or has the wrong sign; the loss "
         "of the policy moves values, since advantages lack stop_gradient; a mean over the batch is in the value of a "
         "record"
+    )
+
+
+def _expect_no_advantage(subject: AgentUnderTest, agent: Agent, batch: dict[str, Any]) -> None:
+    """A policy that learns from rollouts stays as it is where no action is better than what values say."""
+    algorithm = agent.learner.graph.algorithm
+    has_values = any("get_state_values" in part.api_methods() for part in algorithm.sub_components.values())
+    if not (agent.learner.experience.is_sequential and has_values):
+        return
+    weights, scope = agent.get_weights(), f"{algorithm.policy.scope_path}/"
+
+    def moved(rewards: np.ndarray) -> float:
+        learner = subject.make(agent.action_space, **{**SOON, **PLANE})
+        learner.set_weights({name: weights[name] for name in learner.get_weights()})
+        learner.update({**batch, "rewards": rewards})
+        after = learner.get_weights()
+        return max(
+            float(np.abs(x - weights[name]).max()) for name, x in after.items() if name.startswith(scope)
+        )
+
+    rewards = batch["rewards"]
+    batch = {**batch, "actions": np.broadcast_to(batch["actions"][0, 0], batch["actions"].shape)}
+    odd = rewards + np.random.default_rng(1).choice([-1.0, 1.0], rewards.shape)
+    still, usual = moved(rewards), moved(odd)
+    assert still <= 0.3 * usual, (
+        f"where rewards are what the values of states say, whatever the action, an update moves the policy by "
+        f"{still:.2g}, and by {usual:.2g} where rewards are larger or smaller by 1; expected much less: no action has "
+        "an advantage. Usual causes: the policy learns from returns instead of advantages; the discount, the next "
+        "value or the end in advantages is another one than in the targets of values"
     )
 
 
