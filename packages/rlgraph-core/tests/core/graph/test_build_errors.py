@@ -261,6 +261,17 @@ def test_an_optimizer_of_the_variables_around_it():
         built(root, x=float)
 
 
+@pytest.mark.parametrize("hook", ["create_variables", "check_input_spaces"])
+def test_a_hook_that_fails_is_named_with_its_spaces(hook):
+    def fails(self, input_spaces, action_space=None):
+        self.size = input_spaces["x"].shape[0]
+
+    root = body(lambda self, x: x, **{hook: fails})
+    expected = rf"root.{hook}\(x: FloatBox\(\)\) failed: IndexError: tuple index out of range"
+    with pytest.raises(BuildError, match=expected):
+        built(root, x=float)
+
+
 @pytest.mark.parametrize(("name", "expected"), [("w", "w"), ("mean/left", "mean/left"), ("mean/", "mean")])
 def test_names_of_variables(name, expected):
     def create_variables(self, input_spaces, action_space=None):

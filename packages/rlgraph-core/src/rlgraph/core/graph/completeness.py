@@ -211,8 +211,10 @@ class Components:
 
         Raises:
             _NotKnown: it reads another one.
+            SpaceError: it refuses a Space.
+            BuildError: it fails on these Spaces.
         """
-        component = self.graph.components[scope]
+        component, hook = self.graph.components[scope], "check_input_spaces"
         sets = self._space_sets(scope, ready)
         names = {n for method, name in _given(arguments) - _given(ready) for n in (name, f"{method}.{name}")}
 
@@ -226,11 +228,14 @@ class Components:
                 return set()
             # What only later calls give, has its Space of these.
             spaces = {name: space for given in reversed(sets) for name, space in given.items()}
-            known_spaces = known_of(spaces)
+            known_spaces, hook = known_of(spaces), "create_variables"
             component.create_variables(known_spaces, self.action_space)
         except SpaceError as error:
             named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))
             raise _with_argument(error if named else error.under(scope), spaces) from error
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            shown = ", ".join(f"{name}: {space!r}" for name, space in spaces.items() if "." not in name)
+            raise BuildError(f"{scope}.{hook}({shown}) failed: {type(error).__name__}: {error}") from error
         return known_spaces.read
 
     def _space_sets(self, scope: str, arguments: Sequence[Argument]) -> list[dict[str, Any]]:
