@@ -191,6 +191,11 @@ SPACES = [
         "prev_log_probs/move: expected the ranks of state_values",
     ),
     ("ppo_loss", {"log_probs": LOG_PROBS}, "prev_log_probs: expected the parts of log_probs"),
+    (
+        "ppo_loss",
+        {"prev_log_probs": FloatBox(shape=(2,), add_batch_rank=True)},
+        "prev_log_probs: expected the shape of log_probs",
+    ),
     ("ppo_loss", {"progress": int}, "progress: expected the fraction of training"),
     ("ppo_loss", {"progress": ITEM}, "progress: expected the fraction of training"),
     (

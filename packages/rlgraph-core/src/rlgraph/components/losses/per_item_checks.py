@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rlgraph.spaces import BoolBox, BoxSpace, IntBox, SpaceError
+from rlgraph.spaces.errors import join, mismatch
 
 #: Boolean arguments.
 BOOLS = ("terminals", "truncations", "apply_demo_loss")
@@ -74,18 +75,21 @@ def check_parts(spaces: Mapping[str, Any], names: Iterable[str], item: str) -> N
 
 
 def check_log_probs(spaces: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise `SpaceError` unless the log-probabilities have the same parts, those of an action."""
+    """Raise `SpaceError` unless the log-probabilities have the same parts of the same shapes, those of an action."""
     for name in names:
-        given, wanted = (list(spaces[argument].flatten()) for argument in (name, names[0]))
+        given, wanted = (spaces[argument].flatten() for argument in (name, names[0]))
         if "nn_outputs" in given:
             raise SpaceError(
-                f"{name}: expected log-probabilities only, given all outputs of a policy, {given}; pass "
+                f"{name}: expected log-probabilities only, given all outputs of a policy, {list(given)}; pass "
                 'its ["log_likelihood"]'
             )
         if sorted(given) != sorted(wanted):
             raise SpaceError(
                 f"{name}: expected the parts of {names[0]}, {spaces[names[0]]!r}, given {spaces[name]!r}"
             )
+        for path, box in given.items():
+            if box.shape != wanted[path].shape:
+                raise mismatch(join(name, path), f"the shape of {names[0]}, {wanted[path]!r}", repr(box))
 
 
 def sizes_fit(sizes: Sequence[int | None], others: Sequence[int | None]) -> bool:
