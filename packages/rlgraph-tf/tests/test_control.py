@@ -32,6 +32,12 @@ def test_shapes_of_scans():
     assert shapes(scan(0, True), [None, 4, 3]) == [[4, 3], [None, 4, 3], [None, None, None]]
 
 
+def test_an_axis_of_no_steps_beside_an_unknown_one():
+    for size in (0, None):
+        mapped = trace(lambda xs: OPS.map(lambda x: x + 1.0, xs, 1), [None, size, 2])
+        assert mapped(tf.zeros([3, 0, 2])).shape == [3, 0, 2]
+
+
 def test_shapes_of_loops_and_branches():
     def loop(x):
         return OPS.while_loop(lambda c: tf.reduce_sum(c) < 9.0, lambda c: forget(c + 1.0), x)

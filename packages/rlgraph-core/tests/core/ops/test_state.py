@@ -195,15 +195,12 @@ def test_wrong_variables():
             {"x": ROWS},
             backend="numpy",
         )
-    with pytest.raises(BuildError, match="scatter_add needs a variable of numbers"):
-        ComponentTest(
-            Uses(
-                lambda ops, t, x: ops.scatter_add(t, ops.zeros((1,), zero), ops.zeros((1,), "bool")),
-                BoolBox(shape=(2,)),
-            ),
-            {"x": ROWS},
-            backend="numpy",
-        )
+    for name, use in (
+        ("scatter_add", lambda ops, t, x: ops.scatter_add(t, ops.zeros((1,), zero), ops.zeros((1,), "bool"))),
+        ("assign_add", lambda ops, t, x: ops.assign_add(t, ops.zeros((2,), "bool"))),
+    ):
+        with pytest.raises(BuildError, match=rf"{name} needs a variable of numbers, given bool\[2\]"):
+            ComponentTest(Uses(use, BoolBox(shape=(2,))), {"x": ROWS}, backend="numpy")
 
 
 # Large copies.

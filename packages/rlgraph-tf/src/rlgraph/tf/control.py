@@ -120,7 +120,10 @@ class TfControl:
                 maximum_iterations=size,
             )
             # An array without writes can only be stacked if its shape is known.
-            if isinstance(size, int) or all(y.shape.is_fully_defined() for y in leaves_of(ys)):
+            shapes_are_known = all(y.shape.is_fully_defined() for y in leaves_of(ys))
+            if isinstance(size, int):
+                stacked = [array.stack() for array in arrays] if size or shapes_are_known else nothing()
+            elif shapes_are_known:
                 stacked = [array.stack() for array in arrays]
             else:
                 stacked = tf.cond(size > 0, lambda: [array.stack() for array in arrays], nothing)

@@ -26,6 +26,7 @@ def assign(variable: TensorSpec, value: Operand) -> None:
 @operation("state")
 def assign_add(variable: TensorSpec, value: Operand) -> None:
     """Add `value` to `variable` in place; the shapes must be equal, nothing broadcasts."""
+    _check_numbers("assign_add", variable)
     assign(variable, value)
 
 
@@ -46,9 +47,13 @@ def scatter_add(variable: TensorSpec, indices: TensorSpec, values: TensorSpec) -
     Shapes: indices [...], values [..., *row]; nothing broadcasts. Indices count from 0. All rows of a repeated
     index are added.
     """
-    if variable.dtype == "bool":
-        raise InferenceError(f"ops.scatter_add needs a variable of numbers, given {variable}")
+    _check_numbers("scatter_add", variable)
     _check_rows("scatter_add", variable, indices, values)
+
+
+def _check_numbers(name: str, variable: TensorSpec) -> None:
+    if variable.dtype == "bool":
+        raise InferenceError(f"ops.{name} needs a variable of numbers, given {variable}")
 
 
 def _check_rows(name: str, variable: TensorSpec, indices: TensorSpec, values: TensorSpec) -> None:
