@@ -263,3 +263,19 @@ def test_a_run_that_cannot_begin_leaves_an_earlier_one(tmp_path, acting_run, und
     with pytest.raises(SpecError, match="callbacks: expected"):
         tune(acting_run(), tmp_path / "search", 1, space={"discount": [0.9]}, callbacks=[3])
     assert not (tmp_path / "search").exists()
+
+
+def test_folders_that_hold_more_than_a_run_are_refused(acting_run, tmp_path, monkeypatch):
+    here, home = tmp_path / "a" / "here", tmp_path / "homes" / "me"
+    for folder in (here, home):
+        folder.mkdir(parents=True)
+    (here / "link").symlink_to("/")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(home))
+    before = sorted(tmp_path.rglob("*"))
+    for folder in ("/", "link", "..", tmp_path, home, home.parent, "/usr", "/tmp"):
+        with pytest.raises(SpecError, match="folder: expected a folder for the run alone, given .*give one"):
+            train(acting_run(), folder)
+    with pytest.raises(SpecError, match="folder: expected a folder for the run alone"):
+        tune(acting_run(agent={"type": "dqn"}), "..", trials=1)
+    assert sorted(tmp_path.rglob("*")) == before

@@ -52,6 +52,11 @@ def main() -> int:
     """Run the command line and return the exit code."""
     output.reset()
     warnings.formatwarning = _as_a_note
+    with output.own_streams():
+        return _run()
+
+
+def _run() -> int:
     try:
         result = app(standalone_mode=False)
         return int(result) if isinstance(result, int) else ExitCode.DONE

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
@@ -27,8 +27,10 @@ def printable(text: str) -> str:
 class Terminal(Console):
     """A console that prints texts through `printable`, and ``:X:`` in them as it is."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(emoji=False, **options)
+    def __init__(self, stderr: bool = False, **options: Any) -> None:
+        super().__init__(
+            emoji=False, stderr=stderr, file=output.streams.get(stderr or output.json), **options
+        )
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(printable(text), **options)
@@ -44,12 +46,37 @@ class Output:
     """
 
     def __init__(self) -> None:
+        #: Whether it is standard error -> a copy of the stream; empty outside of `own_streams`.
+        self.streams: dict[bool, TextIO] = {}
         self.reset()
 
     def reset(self) -> None:
         """Restore the defaults."""
         self.quiet = self.json = self.debug = False
         self._results: TextIO | None = None
+
+    @contextmanager
+    def own_streams(self) -> Iterator[None]:
+        """Print through copies of standard output and standard error, since environments may close those."""
+        pairs = ((False, sys.stdout, sys.__stdout__), (True, sys.stderr, sys.__stderr__))
+        try:
+            for is_error, stream, of_the_process in pairs:
+                if stream is of_the_process and stream is not None:
+                    with suppress(OSError, ValueError):  # it is closed already
+                        copy = os.dup(stream.fileno())
+                        options = {"encoding": stream.encoding, "errors": stream.errors}
+                        self.streams[is_error] = os.fdopen(copy, "w", buffering=1, **options)
+            yield
+        finally:
+            for copied in self.streams.values():
+                with suppress(OSError):  # nobody reads any more
+                    copied.close()
+            self.streams = {}
+            try:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+            except (OSError, ValueError):
+                sys.stdout = None  # Python would report at its end that it is closed
 
     @contextmanager
     def results_alone(self) -> Iterator[None]:

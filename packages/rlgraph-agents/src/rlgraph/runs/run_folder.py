@@ -24,7 +24,7 @@ from rlgraph.runs.provenance import provenance
 from rlgraph.runs.recorded_run import environment_name
 from rlgraph.runs.records import Records, evaluation_of, read_evaluations, read_metrics
 from rlgraph.runs.result_file import RESULT, read_result, write_result
-from rlgraph.runs.run_files import check_no_link, first_and_last, storing, without
+from rlgraph.runs.run_files import check_no_link, check_own_folder, first_and_last, storing, without
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
@@ -307,8 +307,10 @@ def new_run_in(folder: Path) -> Iterator[Path | None]:
         The new place of the earlier run; None if there was no run.
 
     Raises:
-        RunFolderError: another process trains there, or has begun a run at the same time.
+        RunFolderError: another process trains there, or has begun a run at the same time; or the folder is a root, or
+            another one that holds more than a run.
     """
+    check_own_folder(folder, CONFIG)
     earlier = keep_earlier_run(folder)
     is_mine = earlier is not None or not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.runs.benchmarks.suite import LAST_SEED
 from rlgraph.runs.configuration import apply_overrides, check, read_document
 from rlgraph.runs.recorded_run import environment_name
-from rlgraph.runs.run_files import digest, replace_file, replace_json
+from rlgraph.runs.run_files import check_own_folder, digest, replace_file, replace_json
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.training import train
 from rlgraph.workers.callbacks import Callback
@@ -131,6 +131,7 @@ def tune(
     check_limits(document, "document")  # both are written
     check_limits(searched, "space")
     folder = Path(folder)
+    check_own_folder(folder, SETTINGS)
     folder.mkdir(parents=True, exist_ok=True)
     search = _Search(folder, document, trained, searched, seeds, callbacks)
     with run_lock(folder):  # another search would take the trial that runs for one that was cut off
