@@ -2,8 +2,8 @@
 """Reads hostile and damaged documents with ``rlgraph config show``, and counts what must not happen.
 
 Each document is a valid one, changed at random: values of other types and impossible sizes, import paths, deep
-nesting, aliases, tags, broken text. It may be refused or shown; it may not give a traceback, run code that it names
-(which would leave a file), or take longer than ``--seconds``.
+nesting, aliases, tags, paths of environments, broken text. It may be refused or shown; it may not give a traceback, run
+code that it names, leave any other file, or take longer than ``--seconds``.
 
     python3 tools/faults/attack_documents.py --documents 1000 --seed 0
 """
@@ -15,6 +15,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import sys
 import tempfile
 import time
@@ -28,6 +29,8 @@ from typing import Any
 from harness import TimeLimit, command_line, parser_of, places_of, time_limit
 
 CANARY = "executed"
+#: What this script puts into its folder.
+OWN = {CANARY, "canary_module.py", "__pycache__", "pipe.json", "link.yaml", "document.json", "document.yaml"}
 SIZES = (0, -1, 10**9, 10**12, 2**63 - 1, 10**400, 1e308, -1e-300, float("inf"), float("nan"))
 NAMES = (
     "dqn",
@@ -70,7 +73,9 @@ def main() -> int:
     return 1 if any(found[what] for what in FAILURES) else 0
 
 
-FAILURES = ("tracebacks", "executions", "hangs")
+FAILURES = ("tracebacks", "executions", "hangs", "effects")
+#: Names of arguments and wrappers of environments that read or write files.
+FILES = ("RecordVideo", "video_folder", "xml_file", "name_prefix", "model_path", "log_dir")
 
 
 def attacks(
@@ -84,6 +89,10 @@ def attacks(
         times.append(time.monotonic() - begin)
         if times[-1] > options.seconds:  # also where what was called took the alarm for an error of its own
             outcome = "hangs"
+        if left := set(os.listdir()) - OWN:
+            outcome = "effects"
+            for name in left:
+                shutil.rmtree(name, ignore_errors=True)
         if outcome in FAILURES:
             print(f"document {number}: {outcome}\n{file.read_bytes()[:2000]!r}\n{words[-3000:]}", flush=True)
         yield outcome
@@ -99,6 +108,11 @@ def valid_documents() -> list[Any]:
     worlds = [
         {"type": "grid_world", "world": "4x4"},
         {"type": "gym", "gym_env": "CartPole-v1", "wrappers": []},
+        {
+            "type": "gym",
+            "gym_env": "CartPole-v1",
+            "wrappers": [{"type": "TimeLimit", "max_episode_steps": 9}],
+        },
     ]
     return [*runs, *(resolve({"agent": small, "environment": world, "steps": 100}) for world in worlds)]
 
@@ -127,6 +141,11 @@ CHANGES: tuple[Callable[[random.Random, Any], Any], ...] = (
     lambda draws, value: {"type": draws.choice(PATHS), "path": CANARY},
     lambda draws, value: draws.choice((None, True, [], {}, [None], {"": None}, [[[]]], "null")),
     *[lambda draws, value: draws.choice(MILD)] * 6,
+    lambda draws, value: {**(value if isinstance(value, dict) else {}), draws.choice(FILES): "films"},
+    lambda draws, value: {
+        "type": "RecordVideo",
+        "video_folder": draws.choice(("films", "../films", "/films")),
+    },
     lambda draws, value: [value] * draws.choice((2, 50, 30_000)),
     lambda draws, value: draws.choice(("pipe.json", "/dev/zero", "link.yaml", "document.json", "no.toml")),
     deep,

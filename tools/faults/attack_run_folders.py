@@ -24,6 +24,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,29 @@ def edit_checkpoint(folder: Path, draw: random.Random) -> str:
     return f"forged state of the run: {said}"
 
 
+def edit_memory(folder: Path, draw: random.Random) -> str:
+    """Another number in the memory of all checkpoints; all checksums are right."""
+    from rlgraph.core.checkpoint.manifest import read_manifest, write_manifest
+    from rlgraph.core.checkpoint.tensor_file import TensorFile, write_tensors
+
+    said, seed = "", draw.random()
+    for host in sorted((folder / "checkpoints").glob("*/host.safetensors")):
+        again, file = random.Random(seed), TensorFile(host)
+        arrays = {name: file.read(name) for name in sorted(file.entries)}
+        file.close()
+        name = again.choice(["dqn/memory/cursor", *arrays])
+        array = arrays.get(name, next(iter(arrays.values())))
+        value = again.choice((-1, 2, 51, 10**6, 2**62)) if array.dtype.kind == "i" else again.choice((0, 1))
+        array.flat[again.randrange(array.size)] = value
+        manifest = read_manifest(host.parent)
+        write_manifest(
+            host.parent,
+            replace_fields(manifest, files={**manifest.files, host.name: write_tensors(host, arrays)}),
+        )
+        said = f"{name}: {value}"
+    return f"forged memory: {said}"
+
+
 def edit(content: Any, draw: random.Random) -> str:
     """Replace, remove or add one value inside `content`."""
     parent, key, path = draw.choice(list(places_of(content)))
@@ -287,6 +311,7 @@ ATTACKS: dict[str, Callable[[Path, random.Random], str]] = {
         edit_rows,
         edit_json,
         edit_checkpoint,
+        edit_memory,
         name_commands,
     )
 }

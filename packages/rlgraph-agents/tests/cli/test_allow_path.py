@@ -49,3 +49,11 @@ def test_a_default_that_does_not_fit_the_environment_is_a_fault(refused):
     with open("run.json", "w") as file:
         json.dump({"agent": "dqn", "environment": "Pendulum-v1", "steps": 4}, file)
     refused("policy_spec", "config", "validate", "run.json")
+
+
+def test_an_agent_without_a_type_is_a_fault(refused, document):
+    run = json.loads((document / "run.json").read_text())
+    for environment, options in ((run["environment"], ["--allow-path", "videos"]), ("CartPole-v1", [])):
+        with open("run.json", "w") as file:
+            json.dump({**run, "agent": {"discount": 0.9}, "environment": environment}, file)
+        refused("agent.type", "config", "validate", "run.json", *options)

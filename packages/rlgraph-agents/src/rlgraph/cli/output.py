@@ -64,8 +64,9 @@ class Output:
                 if stream is of_the_process and stream is not None:
                     with suppress(OSError, ValueError):  # it is closed already
                         copy = os.dup(stream.fileno())
-                        options = {"encoding": stream.encoding, "errors": stream.errors}
-                        self.streams[is_error] = os.fdopen(copy, "w", buffering=1, **options)
+                        self.streams[is_error] = os.fdopen(
+                            copy, "w", buffering=1, encoding=stream.encoding, errors=stream.errors
+                        )
             yield
         finally:
             for copied in self.streams.values():

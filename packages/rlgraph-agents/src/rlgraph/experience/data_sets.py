@@ -338,7 +338,8 @@ def _opened(file: Path) -> Iterator[_Opened]:
     except InputError:
         raise
     except Exception as error:  # NumPy, zipfile and HDF5 meet damaged files with errors of any kind
-        raise InputError(f"{file}: the file cannot be read: {error}") from error
+        reason = "it has pickled objects, which could run code" if "pickle" in str(error) else error
+        raise InputError(f"{file}: the file cannot be read: {reason}") from error
 
 
 def _episodes(names: Any) -> list[str]:

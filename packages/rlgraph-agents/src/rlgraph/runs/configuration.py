@@ -102,6 +102,8 @@ def _checked(document: Mapping[str, Any], only_read: bool = False) -> RunSpec:
         spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
         if spaces:
             _collect(faults, lambda: BaseAgent.check_spec(spec, **spaces))
+        elif agent.get("type") is None:
+            faults.append(Fault("expected a registered agent, given none", "agent.type"))
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
@@ -198,6 +200,8 @@ def _check_collective(execution: Any) -> None:
 def _check_data(run: RunSpec) -> None:
     """Raise `SpecError` if the agent cannot learn from the data set, or from its own steps alone where it has to."""
     kind: Any = BaseAgent._lookup(run.agent.get("type"), "agent")
+    if not hasattr(kind, "algorithm_class"):  # the check of the agent says so
+        return
     experience, name = kind.algorithm_class.experience.kind, run.agent["type"]
     if run.data.file is None:
         if experience.is_recorded:
