@@ -196,6 +196,11 @@ SPACES = [
         {"prev_log_probs": FloatBox(shape=(2,), add_batch_rank=True)},
         "prev_log_probs: expected the shape of log_probs",
     ),
+    (
+        "ppo_loss",
+        {"prev_state_values": FloatBox(shape=(1,))},
+        "prev_state_values: expected the ranks of state_values",
+    ),
     ("ppo_loss", {"progress": int}, "progress: expected the fraction of training"),
     ("ppo_loss", {"progress": ITEM}, "progress: expected the fraction of training"),
     (

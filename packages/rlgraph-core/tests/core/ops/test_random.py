@@ -423,6 +423,7 @@ def test_derivatives_of_scaled_draws(trainer):
         (lambda ops, x: ops.random_permutation(x), "sizes must be integers"),
         (lambda ops, x: ops.random_categorical(ops.zeros(())), "needs float logits"),
         (lambda ops, x: ops.random_categorical(ops.zeros((2,), "int64")), "needs float logits"),
+        (lambda ops, x: ops.random_categorical(ops.zeros((2, 0))), "needs one logit or more"),
         (lambda ops, x: ops.random_bernoulli(0.5), "p must be a tensor, given float 0.5"),
         (lambda ops, x: ops.random_bernoulli(ops.zeros((2,), "int64")), "needs float probabilities"),
         (lambda ops, x: ops.random_choice(x), "no operation ops.random_choice"),

@@ -23,7 +23,7 @@ def time_axis_of(space: Any) -> int | None:
 
 
 def check_items(spaces: Mapping[str, Any]) -> None:
-    """Raise `SpaceError` unless all are batches of one number per item, with the same ranks.
+    """Raise `SpaceError` unless all are batches of one number per item, with the same ranks and fixed sizes.
 
     The arguments in `BOOLS` must be bool.
     """
@@ -38,7 +38,7 @@ def check_items(spaces: Mapping[str, Any]) -> None:
                 f"{name}: expected a BoolBox, given {space!r}; put in front: "
                 '{"type": "convert_type", "to_dtype": "bool"}'
             )
-        if first and _ranks(spaces[first]) != _ranks(space):
+        if first and (_ranks(spaces[first]) != _ranks(space) or _sizes_differ(spaces[first], space)):
             raise SpaceError(
                 f"{name}: expected the ranks of {first}, {spaces[first]!r}, given {space!r}; another shape would "
                 "silently broadcast over all pairs of items"
@@ -117,6 +117,12 @@ def _is_item(space: BoxSpace) -> bool:
 def _ranks(space: BoxSpace) -> tuple[int, int | None]:
     """The number of axes, and the index of the time axis."""
     return len(space.get_shape(True, True)), time_axis_of(space)
+
+
+def _sizes_differ(space: BoxSpace, other: BoxSpace) -> bool:
+    """Whether fixed sizes differ, or one of 1 is beside an unknown one."""
+    pairs = zip(space.get_shape(True, True), other.get_shape(True, True), strict=True)
+    return any(one != two and (None not in (one, two) or 1 in (one, two)) for one, two in pairs)
 
 
 def _help(space: Any) -> str:

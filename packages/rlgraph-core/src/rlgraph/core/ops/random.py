@@ -114,6 +114,8 @@ def random_categorical(logits: TensorSpec) -> TensorSpec:
     if not logits.is_float or not logits.shape:
         raise InferenceError(f"ops.random_categorical needs float logits [..., n], given {logits}")
     categories = logits.shape[-1]
+    if categories == 0:
+        raise InferenceError(f"ops.random_categorical needs one logit or more, given {logits}")
     return TensorSpec(logits.shape[:-1], "int64", 0, categories if isinstance(categories, int) else None)
 
 
