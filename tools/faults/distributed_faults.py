@@ -3,44 +3,61 @@
 
     python3 tools/faults/distributed_faults.py --kills 14 --stops 7 --flow impala
     python3 tools/faults/distributed_faults.py --engine distributed_tf --kills 40 --stops 0 --flow impala
+    python3 tools/faults/distributed_faults.py --kills 0 --stops 0 --losses 12
 
 A run trains on CartPole until some of its actors and shards were killed (SIGKILL) or stopped for a while (SIGSTOP, then
 SIGCONT: shorter and longer than the executor waits). Then it must have ended as configured: all steps counted are those
 of the fragments taken in, no fragment is taken in twice or out of order, every fragment asked for was taken in, is
 under way, or is counted as lost, and every process that was killed was replaced. Every third run may replace none, and
 must end with the error that says so. A run that takes longer than the limit hangs. Exit code 1 if anything is wrong.
+
+``--losses``: runs in programs of their own, of all flows, with messages below and above what Ray keeps in its object
+store, whose raylet or head (GCS) is killed at a random moment. Each must say within 30 s that the cluster is lost, end
+with an exit code that is not 0, and leave a checkpoint to resume from, but no process and no shared memory.
+Ray ends a program that is in the middle of a call to its object store; then the checkpoint is the last periodic one.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import json
 import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
-from harness import hosts, parser_of, small_agent, verdict
+import psutil
+from harness import hosts, parser_of, size_of_metrics, small_agent, start, verdict, wait
 
 #: Seconds until a run counts as hanging, and that an executor waits for an answer.
 LIMIT, ANSWER = 280.0, 3.0
 #: Faults of one run.
 FAULTS = 3
+FLOWS = ("sync_batch", "impala", "apex")
+#: Seconds until a lost cluster must be named, a run must have begun on a busy machine, and it must have ended.
+NAMED, BEGUN, ENDED = 30.0, 240.0, 60.0
 
 
 def main() -> int:
     parser = parser_of(__doc__, seed=1)
     parser.add_argument("--kills", type=int, default=14)
     parser.add_argument("--stops", type=int, default=7)
-    parser.add_argument("--flow", choices=("sync_batch", "impala", "apex"), default="sync_batch")
+    parser.add_argument("--flow", choices=FLOWS, default="sync_batch")
+    parser.add_argument("--losses", type=int, default=0, help="kills of the raylet or the head of Ray")
     parser.add_argument("--engine", choices=("ray", "distributed_tf"), default="ray")
     options = parser.parse_args()
     from rlgraph.execution.executors.executor import make_engine
 
     draws, problems, counts = random.Random(options.seed), list[str](), Counter[str]()
+    if options.losses:
+        problems = [problem for number in range(options.losses) for problem in lose_cluster(number, draws)]
+        return verdict(problems, f"{options.losses} losses of the cluster")
     faults = ["kill"] * options.kills + ["stop"] * options.stops
     draws.shuffle(faults)
     more = {"num_cpus": 2} if options.engine == "ray" else {"allow_network": True}
@@ -162,6 +179,63 @@ def run(
     counts = {"kills": kills, "stops": faults.done.count("stop"), "restarts": restarts}
     counts |= {"asked": asked, "lost": lost, "taken": len(taken), "steps": steps}
     return [f"{flow} {number}: {problem}" for problem in problems], Counter(counts)
+
+
+def lose_cluster(number: int, draws: random.Random) -> list[str]:
+    """Kill the raylet or the head of a run in a program of its own; what was wrong."""
+    victim = ("raylet", "gcs_server")[number % 2]
+    flow, units = FLOWS[number // 2 % 3], (16, 256)[number // 6 % 2]
+    agent = {**small_agent(flow, capacity=5000, update_interval=8), "network_spec": [units, units]}
+    document = {
+        "agent": agent,
+        "environment": "CartPole-v1",
+        "backend": "torch",
+        "seed": number,
+        "steps": 10**9,
+        "worker": {"num_envs": 4},
+        "executor_spec": {"type": flow, "actors": 2, "engine": {"type": "ray", "num_cpus": 2}},
+        "checkpoints": {"interval": 1000},
+        "evaluation": {"interval": None},
+    }
+    with tempfile.TemporaryDirectory() as place:
+        folder, printed = Path(place) / "run", Path(place) / "printed"
+        (Path(place) / "run.json").write_text(json.dumps(document))
+        memory = set(Path("/dev/shm").glob("*"))
+        with open(printed, "wb") as output:
+            run = start("rlgraph.cli", "train", f"{place}/run.json", "--folder", str(folder), output=output)
+        if not wait(lambda: (folder / "checkpoints").exists() and size_of_metrics(folder) > 0, BEGUN):
+            run.kill()
+            return [f"{flow} {number} has not begun: {printed.read_text()[-2000:]}"]
+        time.sleep(draws.uniform(0.0, 3.0))
+        processes = psutil.Process(run.pid).children(recursive=True)
+        next(each for each in processes if each.name() == victim).kill()
+        killed = time.monotonic()
+        is_named = wait(lambda: "the Ray cluster is lost" in printed.read_text(), NAMED)
+        named = time.monotonic() - killed
+        wait(lambda: run.poll() is not None, ENDED)
+        ended, code = time.monotonic() - killed, run.poll()
+        run.kill()
+        run.wait()
+        _, left = psutil.wait_procs(processes, timeout=15.0)
+        remains = {file for file in Path("/dev/shm").glob("*") if file not in memory}
+        names = sorted(each.name for each in (folder / "checkpoints").iterdir())
+        is_own = "A checkpoint was written at step" in printed.read_text()
+        problems = [
+            *([] if is_named else [f"not named: {printed.read_text()[-2000:]}"]),
+            *([] if code else [f"expected an exit code, given {code}"]),
+            *([f"left: {[each.pid for each in left]}"] if left else []),
+            *([f"in /dev/shm: {sorted(map(str, remains))}"] if remains else []),
+            *([] if names and not any(name.startswith(".") for name in names) else [f"checkpoints: {names}"]),
+        ]
+        for process in left:
+            process.kill()
+    how = "checkpoint of the end" if is_own else "ended by Ray, last periodic checkpoint"
+    print(
+        f"{victim} {flow} {units}: named after {named:.1f} s, ended after {ended:.1f} s with {code}; {how}; "
+        f"{len(left)} processes, {len(remains)} files in /dev/shm left {problems or ''}",
+        flush=True,
+    )
+    return [f"{victim} {flow} {units}: {problem}" for problem in problems]
 
 
 def check(taken: list[tuple[int, int, int, int]], executor: Any) -> list[str]:

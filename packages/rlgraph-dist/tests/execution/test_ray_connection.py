@@ -13,6 +13,7 @@ import ray
 
 from rlgraph.core import PluginError, SpecError
 from rlgraph.execution.engine import ActorDied, Demand
+from rlgraph.execution.ray import watch
 from rlgraph.execution.ray.cluster import connect, disconnect
 from rlgraph.execution.ray.engine import RayEngine
 from rlgraph.execution.ray.placement import Placement, Shares
@@ -116,6 +117,9 @@ def test_results_that_never_come_have_a_limit(monkeypatch):
     engine = RayEngine.__new__(RayEngine)
     monkeypatch.setattr(ray, "get", get)
     monkeypatch.setattr(engine, "_ray", ray, raising=False)
+    monkeypatch.setattr(watch, "_processes", lambda ray, address: [])
+    monkeypatch.setattr(watch, "_INTERVAL", 100.0)
+    monkeypatch.setattr(engine, "_watch", watch.Watch(ray), raising=False)
     actor = SimpleNamespace(name="actor 0", output=None)
     monkeypatch.setattr(engine, "_actors", {"a": actor}, raising=False)
     with pytest.raises(ActorDied, match="what an actor sent is lost: GetTimeoutError: not here"):

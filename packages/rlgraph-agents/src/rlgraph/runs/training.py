@@ -380,7 +380,12 @@ class Run:
         """Write a checkpoint after an error: ``last``, or ``failed`` if a number was not finite."""
         name = FAILED if isinstance(error, NumericalError) else LAST
         try:
-            self.folder.store_end(self.worker, name, finished=False)
+            folder = self.folder.store_end(self.worker, name, finished=False)
+            if getattr(error, "is_resumable", False):
+                error.add_note(
+                    f"A checkpoint was written at step {self.worker.timesteps_of_run:,}: {folder}\n"
+                    f"Go on with it: rlgraph resume {self.path}"
+                )
         except NumericalError:  # the weights are not finite either
             self.folder.store_end(self.worker, FAILED, finished=False)
 

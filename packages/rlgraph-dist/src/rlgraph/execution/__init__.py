@@ -1,7 +1,15 @@
 """Distributed execution: the same agents in many processes."""
 
 from rlgraph.core.moved_modules import forward_modules
-from rlgraph.execution.engine import ActorDied, ActorFailed, ActorFault, ActorMisconfigured, Engine, failure
+from rlgraph.execution.engine import (
+    ActorDied,
+    ActorFailed,
+    ActorFault,
+    ActorMisconfigured,
+    ClusterLost,
+    Engine,
+    failure,
+)
 from rlgraph.execution.executors.apex import ApexExecutor
 from rlgraph.execution.executors.executor import Executor
 from rlgraph.execution.executors.impala import ImpalaExecutor
@@ -24,6 +32,7 @@ __all__ = [
     "Answer",
     "ApexExecutor",
     "Calls",
+    "ClusterLost",
     "Engine",
     "Executor",
     "Host",

@@ -17,6 +17,13 @@ _LASTING = (SpecError, PluginError, ImportError)
 Bytes = bytes | memoryview
 
 
+class ClusterLost(RLGraphError):
+    """What the actors run on is gone: none of them can be started again."""
+
+    #: Whether a run that ends like this can be resumed.
+    is_resumable = True
+
+
 class ActorFault(RLGraphError):
     """An actor did not return a result.
 

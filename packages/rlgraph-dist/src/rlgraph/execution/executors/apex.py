@@ -9,7 +9,7 @@ from typing import Any
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import Count
 from rlgraph.core.specs.specifiable import check_values
-from rlgraph.execution.engine import ActorFailed, Demand
+from rlgraph.execution.engine import ActorFailed, ClusterLost, Demand
 from rlgraph.execution.executors.executor import Executor
 from rlgraph.execution.remote.actors import TooManyRestarts
 from rlgraph.execution.remote.replay_shard import BatchFormat, ShardSpec
@@ -209,7 +209,7 @@ class ApexExecutor(Executor):
             return
         try:
             self._shards.snapshot(patience)
-        except TooManyRestarts as error:
+        except (TooManyRestarts, ClusterLost) as error:
             _log.warning("no new snapshots of the replay shards: %s", error)
 
     def _demand(self) -> Demand:

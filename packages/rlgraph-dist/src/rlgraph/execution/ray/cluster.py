@@ -9,17 +9,21 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 from rlgraph.core import RLGraphError, SpecError
+from rlgraph.execution.engine import ClusterLost
+from rlgraph.execution.ray.watch import within
+from rlgraph.execution.ray.witness import Witness
 
-#: Seconds in which Ray's processes may end by themselves, once it has shut down.
-_PATIENCE = 1.0
+#: Seconds in which Ray may shut down, and its processes may end by themselves then.
+_SHUT_DOWN, _PATIENCE = 15.0, 1.0
 
 
 @dataclass
@@ -29,11 +33,17 @@ class Connection:
     Attributes:
         address, num_cpus: what it was made with.
         users: engines that are open.
+        processes: of a cluster that was started, at its start.
+        witness: of a cluster that was started.
+        is_abandoned: whether this machine's part of the cluster has ended.
     """
 
     address: str | None
     num_cpus: int | None
     users: int = 1
+    processes: Sequence[Any] = ()
+    witness: Witness | None = None
+    is_abandoned: bool = False
 
 
 #: That of this program; None: `connect` has made none.
@@ -54,11 +64,20 @@ def connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float)
 
     Raises:
         SpecError: none answers at the address, or it does not go with the other options or the connection there is.
+        ClusterLost: the program was connected to a cluster that is lost.
     """
     global _connection
+    if _connection is not None and _connection.is_abandoned:
+        raise ClusterLost(
+            "the Ray cluster that this program was connected to is lost: start the program again"
+        )
     if not ray.is_initialized():
         _connect(ray, address or os.environ.get("RAY_ADDRESS"), num_cpus, timeout)
-        _connection = Connection(address, num_cpus)
+        started = _started(ray)
+        raylets = [process.pid for process in started if process.name() == "raylet"]
+        _connection = Connection(
+            address, num_cpus, processes=started, witness=Witness(raylets[0]) if raylets else None
+        )
         return _connection
     known = Connection(None, None) if _connection is None else _connection
     for name, value in (("address", address), ("num_cpus", num_cpus)):
@@ -78,7 +97,22 @@ def disconnect(ray: Any, connection: Connection) -> None:
     connection.users -= 1
     if connection.users == 0 and connection is _connection:
         _connection = None
-        _shut_down(ray)
+        if connection.witness is not None:
+            connection.witness.dismiss()
+        _shut_down(ray, connection.processes)
+
+
+def abandon(connection: Connection) -> None:
+    """End what is left of a cluster that was started and whose raylet has ended; Ray stays connected to it.
+
+    Its own end would end this program, since the object store is gone.
+    """
+    import psutil
+
+    connection.is_abandoned = True
+    for process in connection.processes:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def _connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float) -> None:
@@ -124,20 +158,27 @@ def _start(ray: Any, **options: Any) -> None:
         )
 
 
-def _shut_down(ray: Any) -> None:
-    """End the cluster of this machine that was started.
+def _started(ray: Any) -> list[Any]:
+    """The processes of a cluster that this program started; children of one that has ended cannot be told any more."""
+    import psutil
+
+    folder, started = str(Path(ray.__file__).parent), []
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):  # it ended meanwhile
+            if any(folder in part for part in child.cmdline()):
+                started += [child, *child.children(recursive=True)]
+    return started
+
+
+def _shut_down(ray: Any, known: Sequence[Any] = ()) -> None:
+    """End the cluster of this machine that was started, whose processes at its start are `known`.
 
     Ray kills those of its processes that are slow to end; what these have started would stay for a minute.
     """
     import psutil
 
-    folder = str(Path(ray.__file__).parent)
-    started = []
-    for child in psutil.Process().children():
-        with suppress(psutil.Error):  # it ended meanwhile
-            if any(folder in part for part in child.cmdline()):
-                started += [child, *child.children(recursive=True)]
-    ray.shutdown(wait_for_processes=True)
+    started = {*known, *_started(ray)}
+    within(_SHUT_DOWN, partial(ray.shutdown, wait_for_processes=True))
     _, left = psutil.wait_procs(started, timeout=_PATIENCE)
     for process in left:
         with suppress(psutil.NoSuchProcess):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +15,20 @@ from rlgraph.core import PluginError, SpecError
 from rlgraph.core.errors import text_of
 from rlgraph.core.specs.spec_types import Amount, Count, Seconds
 from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
-from rlgraph.execution.ray.cluster import connect, disconnect
+from rlgraph.execution.ray.cluster import abandon, connect, disconnect
 from rlgraph.execution.ray.placement import Placement, Shares, check_resources
+from rlgraph.execution.ray.watch import Watch, within
 from rlgraph.execution.remote.host import Host
+from rlgraph.execution.remote.learners import end_with
 
 #: Number of bytes below which Ray sends a value with the call; larger ones go to its store.
 _LARGE = 100 * 1024
-#: Seconds in which the result of a call that is done is here.
-_SECONDS = 60.0
+#: Seconds that the end of an actor is waited for.
+_KILL = 5.0
 #: Bytes of a dead process's output that are kept.
 _LOG_BYTES = 65_536
+#: Engines whose machine's part of the cluster has ended: what they refer to must not be given back.
+_abandoned: list[Engine] = []
 
 
 class RayEngine(Engine):
@@ -65,6 +70,7 @@ class RayEngine(Engine):
             raise PluginError(f"engine 'ray' needs Ray ({error}): pip install 'rlgraph-dist[ray]'") from None
         self._ray: Any = ray
         self._connection = connect(ray, address, num_cpus, connect_timeout)
+        self._watch = Watch(ray, address or os.environ.get("RAY_ADDRESS"))
         ray.method(num_returns=2)(_RayHost.call)
         self._host: Any = ray.remote(_RayHost)
         self._shares = Shares(
@@ -95,17 +101,16 @@ class RayEngine(Engine):
             self._placement = Placement(self._ray, self._strategy, self._shares, demand)
 
     def give_back_room(self) -> None:
-        if self._placement is not None:
-            self._placement.close()
+        if self._placement is not None and not self._watch.lost:
+            within(_KILL, self._placement.close)
         self._placement = None
 
     def start(self, make: bytes, name: str, is_light: bool = False) -> Any:
         kind = "shard" if is_light else "actor"
         share = getattr(self._shares, kind)
         bundle, options = (-1, {}) if self._placement is None else self._placement.take(kind)
-        actor = self._host.options(
-            num_cpus=share["CPU"], num_gpus=share["GPU"], max_restarts=0, **options
-        ).remote(make)
+        kinds = self._host.options(num_cpus=share["CPU"], num_gpus=share["GPU"], max_restarts=0, **options)
+        actor = self._watch.call(kinds.remote, make)
         self._actors[actor] = _Actor(name, actor.output.remote(), kind, bundle)
         return actor
 
@@ -114,29 +119,28 @@ class RayEngine(Engine):
         return _Call(facts, body, actor)
 
     def share(self, value: bytes) -> Any:
-        return value if len(value) < _LARGE else self._ray.put(_as_value(value))
+        return value if len(value) < _LARGE else self._watch.call(self._ray.put, _as_value(value))
 
     def fetch(self, reference: Any) -> Bytes:
         if isinstance(reference, bytes):
             return reference
         try:
-            return memoryview(self._ray.get(reference, timeout=_SECONDS))
+            return memoryview(self._watch.get(reference))
         except self._ray.exceptions.RayError as error:
             raise ActorDied(f"what an actor sent is lost: {_text_of(error)}") from None
 
     def wait(self, calls: Sequence[_Call], timeout: float) -> list[_Call]:
         facts = [call.facts for call in calls]
+        self._watch.check()
         done, _ = self._ray.wait(facts, num_returns=len(facts), timeout=0)
-        if not done:
-            done, _ = self._ray.wait(facts, num_returns=1, timeout=timeout)
-        there = set(done)
+        there = set(done if done else self._watch.wait(facts, timeout))
         return [call for call in calls if call.facts in there]
 
     def result(self, call: _Call) -> tuple[bytes, Any]:
         errors = self._ray.exceptions
         actor = self._actors[call.actor]
         try:
-            return self._ray.get(call.facts, timeout=_SECONDS), call.body
+            return self._watch.get(call.facts), call.body
         except errors.RayTaskError as error:
             raise failure(actor.name, error.cause, str(error)) from None
         except errors.RayError as error:
@@ -145,7 +149,7 @@ class RayEngine(Engine):
     def _output(self, output: Any) -> str:
         """The last of what a process wrote, or where it is; empty if that is unknown."""
         try:
-            node, *files = self._ray.get(output, timeout=1.0)
+            node, *files = self._watch.get(output, timeout=1.0)
         except self._ray.exceptions.RayError:  # it died before it could say
             return ""
         parts = []
@@ -157,17 +161,21 @@ class RayEngine(Engine):
         return "\n".join(filter(None, parts))
 
     def kill(self, actor: Any) -> None:
-        if (known := self._actors.pop(actor, None)) is not None:
-            self._ray.kill(actor)
+        known = self._actors.pop(actor, None)
+        if known is not None and not self._watch.lost:
+            within(_KILL, self._ray.kill, actor)
             if self._placement is not None:
                 self._placement.give_back(known.kind, known.bundle)
 
     def close(self) -> None:
-        for actor in list(self._actors):
+        for actor in [*self._actors] if self._watch.has_store else []:
             self.kill(actor)
         self.give_back_room()
-        if self._connection is not None:
+        if self._connection is not None and self._watch.has_store:
             disconnect(self._ray, self._connection)
+        elif self._connection is not None:
+            abandon(self._connection)
+            _abandoned.append(self)
         self._connection = None
 
 
@@ -191,7 +199,11 @@ class _Call:
 
 
 class _RayHost(Host):
-    """A `Host` in a process of Ray's."""
+    """A `Host` in a process of Ray's, which ends with the raylet that started it."""
+
+    def __init__(self, make: bytes):
+        threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
+        super().__init__(make)
 
     def output(self) -> tuple[str, ...]:
         """The name of this node, and the files that the process writes into; none where that cannot be told."""

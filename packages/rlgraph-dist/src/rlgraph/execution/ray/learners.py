@@ -10,6 +10,7 @@ from typing import Any
 
 from rlgraph.core import PluginError
 from rlgraph.execution.ray.cluster import connect, disconnect
+from rlgraph.execution.ray.watch import within
 from rlgraph.execution.remote.host import packed
 from rlgraph.execution.remote.learners import place_of, run
 
@@ -62,7 +63,7 @@ class RayLauncher:
                 status = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             if status:
                 said.append(f"learner {rank} ended with status {status}.")
-            self._ray.kill(learner)
+            within(_GRACE, self._ray.kill, learner)
         if self._connection is not None:
             disconnect(self._ray, self._connection)
         return "\n".join(said)
