@@ -435,7 +435,7 @@ class AddsTheMeanReward(A2C):
     update = update_of(lambda self, records: {**records, "rewards": self.with_mean(records["rewards"])})
 
 
-@broken("updates/small_differences")
+@broken("updates/every_reward_counts")
 class RoundsRewards(A2C):
     @graph_fn
     def rounded(self, ops, rewards):

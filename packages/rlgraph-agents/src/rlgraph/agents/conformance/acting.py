@@ -70,7 +70,8 @@ def check_log_probabilities(
         actions = actions if choose is None else choose(states)
         before = extras.get("internals")
         rewards = probabilities(states, actions, *(() if before is None else (before,)))
-        if (remembered := extras.get("remembered", {}).get("log_likelihood")) is not None:
+        remembered = extras.get("remembered", {}).get("log_likelihood")
+        if remembered is not None and choose is None:
             apart = float(np.abs(remembered - rewards).max())
             assert apart <= tolerance * max(1.0, np.abs(rewards).max()), (
                 f"{dtype}: act remembers log-probabilities that differ by {apart:.2g} from those of the actions that "

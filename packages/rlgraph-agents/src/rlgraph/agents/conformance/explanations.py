@@ -139,10 +139,10 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "a thousandth of the largest change; with 64 draws at most half the spread",
         "a loss is a sum over the batch; a mean over the batch is in the loss of a record; one noise for all records",
     ),
-    "updates/small_differences": (
-        f"{BATCHES} One with rewards that are larger by 1e-6.",
+    "updates/every_reward_counts": (
+        f"{BATCHES} One with rewards that are larger by 1e-6, and one with rewards of 1000.",
         "any bit of the weights",
-        "rewards or returns are rounded; their sign is used",
+        "rewards or returns are rounded; their sign is used; errors are clipped before they are squared",
     ),
     "updates/schedules": (
         f"{BATCHES} One at progress 0 and one at 1, with a learning rate that falls from 0.01 to 0.",

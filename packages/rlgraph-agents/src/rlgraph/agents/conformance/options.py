@@ -24,6 +24,7 @@ from rlgraph.agents.conformance.tasks import CueTask, right_answers
 from rlgraph.core import SpecError
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_types import ScheduleSpec
+from rlgraph.experience.nested_arrays import map_arrays
 from rlgraph.learning.agent_options import option_groups
 from rlgraph.spaces import Dict, FloatBox, Space
 
@@ -123,10 +124,11 @@ def _expect_the_limit(subject: AgentUnderTest, name: str) -> None:
     plain |= {"weight_entropy": 0.0, "standardize_advantages": False, "normalize_states": False}
     limit, cause = LIMITS[name]
 
-    def learned(epochs: int, reward: float) -> Any:
+    def learned(epochs: int, *rewards: float) -> Any:
+        """The weights after epochs on steps in one state, with one action and these rewards."""
         agent = subject.make(**{**plain, **limit, "num_epochs": epochs})
-        columns = sample_steps(agent, length=1, width=1)
-        columns["rewards"][:], columns["terminals"][:] = reward, True
+        columns = map_arrays(lambda x: x.repeat(len(rewards), 1), sample_steps(agent, length=1, width=1))
+        columns["rewards"][:], columns["terminals"][:] = rewards, True
         agent.update(as_batch(agent, columns))
         weights, scope = agent.get_weights(), agent.learner.graph.algorithm.policy.scope_path
         is_of_policy = name != "value_clipping"
@@ -138,6 +140,11 @@ def _expect_the_limit(subject: AgentUnderTest, name: str) -> None:
             f"with a {name} of {limit[name]:g} weights still move in epochs 3 to 6 on a step with the reward "
             f"{reward:g}, such as {moved[0]}; expected that they stay where the limit is. Usual cause: {cause}"
         )
+    assert name != "clip_ratio" or differing(learned(1, 5.0, -1.0), learned(2, 5.0, -1.0)), (
+        f"with a clip_ratio of {limit[name]:g} an action that became too probable, which is the better and the worse "
+        "one of two steps, stays so in the next epoch; expected that the worse step moves it back. Usual cause: the "
+        "objective is the clipped ratio alone, instead of the minimum of both"
+    )
 
 
 def _expect_rise(subject: AgentUnderTest, name: str) -> None:

@@ -235,9 +235,11 @@ def _with_equal_critics(agent: Agent) -> dict[str, np.ndarray]:
 
 
 @row("updates")
-def small_differences(subject: AgentUnderTest) -> None:
-    """Rewards that are larger by a millionth teach something else."""
+def every_reward_counts(subject: AgentUnderTest) -> None:
+    """Rewards that are larger by a millionth teach something else; very large ones teach, too."""
     subject.need_learning()
+    if "discount" not in subject.option_names:
+        raise NotApplicable("the agent has no option discount: it learns from no rewards")
     options = {"optimizer_spec": {"type": "sgd", "learning_rate": 0.1}}
     columns = sample_steps(subject.make())
     more = {**columns, "rewards": columns["rewards"] + 1e-6}
@@ -246,6 +248,14 @@ def small_differences(subject: AgentUnderTest) -> None:
         "rewards or targets are rounded, such as to the nearest atom of a distribution; rewards are not used; their "
         "sign is used instead"
     )
+    for robust in (False, True) if "huber_loss" in subject.option_names else (False,):
+        agent = subject.make(n_step=1, huber_loss=robust, **options)
+        before = agent.executor.get_weights(trainable_only=True)
+        agent.update(as_batch(agent, {**columns, "rewards": np.full_like(columns["rewards"], 1000.0)}))
+        assert differing(before, agent.executor.get_weights(trainable_only=True)), (
+            f"an update on rewards of 1000 changes no weight{' with huber_loss' if robust else ''}; expected large "
+            "errors to teach most. Usual cause: the error is clipped, whose derivative is 0, instead of its derivative"
+        )
 
 
 @row("updates")
