@@ -184,3 +184,11 @@ def test_open_sizes_in_shapes(sizes):
 
     given = trace(spread, [np.zeros(sizes, np.float32)], open_sizes=True)
     np.testing.assert_array_equal(given, np.ones((sizes[0], 2, sizes[1])))
+
+
+def test_products_of_nothing_have_their_biases():
+    linear = tf.function(TfOps.linear, autograph=False)
+    assert (
+        linear(tf.zeros([3, 0]), tf.zeros([0, 2]), tf.constant([1.0, 2.0])).numpy().tolist()
+        == [[1.0, 2.0]] * 3
+    )

@@ -180,6 +180,10 @@ class Uses(Component):
             lambda ops, t, x: ops.scatter_update(x, ops.zeros((1,), "int64"), x),
             "ops.scatter_update needs a variable of the component",
         ),
+        (
+            lambda ops, t, x: ops.scatter_add(t, ops.zeros((1,), "int64"), t[:1]),
+            "the values are a part or view of the variable .* itself: take them from ops.read",
+        ),
     ],
 )
 def test_wrong_writes_of_rows(use, message):

@@ -137,6 +137,8 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
     def linear(x: Tensor, weights: Tensor, biases: Tensor | None = None) -> Tensor:
         # `bias_add`, not `+`: TensorFlow fuses it with the product and a following activation.
         product = tf.matmul(x, weights)
+        if biases is not None and weights.shape[0] == 0:  # fused, there would be no biases
+            return product + tf.broadcast_to(biases, tf.shape(product))
         return product if biases is None else tf.nn.bias_add(product, biases)
 
     outer = staticmethod(lambda x, y: tf.expand_dims(x, 1) * tf.expand_dims(y, 0))

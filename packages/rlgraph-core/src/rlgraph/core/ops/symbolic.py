@@ -385,6 +385,12 @@ class SymbolicOps:
             self._recorder.read_whole(variable.name)
             return SymbolicTensor(variable.spec)
         self._recorder.need_no_region(f"ops.{operation.name}")
+        values = arguments.get("values")  # of rows, which are written one after another
+        if isinstance(values, SymbolicTensor) and variable.name in values.aliases:
+            raise InferenceError(
+                f"ops.{operation.name}: the values are a part or view of the variable {variable.name} itself: take "
+                "them from ops.read(variable)"
+            )
         operands = {name: _operand(value) for name, value in arguments.items() if name != "variable"}
         operation.rule(variable=variable.spec, **operands)
         self._recorder.write(variable.name)
