@@ -99,6 +99,8 @@ def _fits(call: Call, x: TensorSpec) -> bool:
     first = next(specs_of(call.args), None)
     if first is None:
         return bool(x.shape) or not any(_symbols(part) for part in (*call.args, *call.kwargs.values()))
+    if isinstance(first, Ascending):
+        return False
     if isinstance(first, Indices) and not (x.low == 0 and x.high is not None and x.high <= first.size):
         return False  # its numbers may be outside
     return len(first.shape) == len(x.shape) and kind(first) == kind(x)
