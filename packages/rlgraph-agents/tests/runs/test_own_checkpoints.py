@@ -1,14 +1,16 @@
 """A run evaluates, resumes and exports its own weights: checkpoints of another run of the same shape are refused."""
 
 import json
+import os
 import shutil
+from threading import Thread
 
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
 from rlgraph.core.checkpoint.manifest import read_manifest, write_manifest
 from rlgraph.runs import RunFolderError, fork, resume, run_differences, train
-from rlgraph.runs.checkpoints import BEST, FAILED, LAST
+from rlgraph.runs.checkpoints import BEST, FAILED, LAST, RunCheckpoints
 from rlgraph.runs.loading import load_agent
 from rlgraph.runs.run_folder import RunFolder
 
@@ -150,6 +152,18 @@ def test_what_interrupted_saves_left_goes_with_the_next_save(runs, tmp_path):
     shutil.copytree(checkpoints / LAST, kept)
     resume(folder, steps=read_steps(folder) + 20)
     assert [path for path in checkpoints.iterdir() if path.name.startswith(".")] == [kept]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_pipes_in_place_of_checkpoints_do_not_block(tmp_path):
+    for name in ("step-000000001", ".step-000000002.new-1"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "step-000000003").mkdir()
+    thread = Thread(target=RunCheckpoints(tmp_path, 0, True).remove_oldest, args=(9,), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert not (tmp_path / "step-000000003").exists()
 
 
 def read_steps(folder):

@@ -94,7 +94,7 @@ class RunCheckpoints:
     def remove_oldest(self, timesteps: int) -> None:
         """Remove checkpoints of earlier steps that are more than the number to keep, and what saves left."""
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
-            if number < timesteps:
+            if number < timesteps and old.is_dir():  # rmtree waits for the writer of a pipe
                 shutil.rmtree(old, ignore_errors=True)
         self.remove_interrupted()
 

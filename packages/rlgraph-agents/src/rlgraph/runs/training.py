@@ -8,18 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from rlgraph.core import (
-    NumericalError,
-    RLGraphError,
-    SpecError,
-    allow_clusters,
-    allow_network,
-    allow_paths,
-    data_specs,
-)
+from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_clusters, allow_network, data_specs
 from rlgraph.core.errors import text_of
 from rlgraph.core.specs.connections import texts_in
 from rlgraph.core.specs.documents import MAX_TEXT, is_json
+from rlgraph.core.specs.imports import allow_paths
 from rlgraph.environments.data_paths import paths_of
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped

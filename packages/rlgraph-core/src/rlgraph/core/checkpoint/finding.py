@@ -43,7 +43,10 @@ def remove_leftovers(target: Path) -> None:
             path.rename(away)
         except OSError:
             continue
-        shutil.rmtree(away, ignore_errors=True)
+        if away.is_dir():  # rmtree waits for the writer of a pipe
+            shutil.rmtree(away, ignore_errors=True)
+        else:
+            away.unlink()
 
 
 def find_checkpoint(directory: str | Path) -> Path:
