@@ -9,14 +9,24 @@ import pytest
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance import AgentUnderTest, load_rows, options, run_row
 from rlgraph.algorithms import td3
+from rlgraph.algorithms.a2c import A2C
 from rlgraph.algorithms.dqn import DQN
 from rlgraph.algorithms.impala import IMPALA
 from rlgraph.algorithms.iql import IQL
 from rlgraph.algorithms.ppo import PPO
 from rlgraph.algorithms.sac import SAC
 from rlgraph.algorithms.td3 import TD3
-from rlgraph.components import DeterministicPolicy, DQNLoss, IQLLoss, PPOLoss, SACLoss, Target
+from rlgraph.components import (
+    ActorCriticLoss,
+    DeterministicPolicy,
+    DQNLoss,
+    IQLLoss,
+    PPOLoss,
+    SACLoss,
+    Target,
+)
 from rlgraph.core import branch, graph_fn, registry, rlgraph_api
+from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.core.functional.td3 import smoothed_actions
 from rlgraph.core.specs.parameters import parameters_of
 
@@ -354,6 +364,71 @@ class SmallerLossOfValues(PPOLoss):
 @caught_by("options/each_has_an_effect", "nothing else")
 class PPOTakesTheSmallerLossOfValues(PPO):
     make_loss = SmallerLossOfValues
+
+
+class Probability(ActorCriticLoss):
+    @graph_fn(flatten_ops={"log_probs"})
+    def _policy_loss(self, ops, log_probs, advantages):
+        joint = sum_of_parts(ops, list(log_probs.values()), self.item_rank)
+        return -ops.exp(joint) * ops.stop_gradient(advantages)
+
+
+@caught_by("values/discounted_rewards")
+class A2CTakesTheProbability(A2C):
+    make_loss = Probability
+
+
+@caught_by("values/discounted_rewards")
+class PPOExchangesExplained(PPO):
+    def explained(self, computed, records):
+        returns = self._sum(computed["values"], computed["advantages"])
+        explained = self.loss.get_explained_variance(
+            values=returns, targets=computed["values"], weights=records["weights"]
+        )
+        return {"explained_variance": explained}
+
+
+class ClippedOnly(PPOLoss):
+    @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
+    def _policy_loss(self, ops, log_probs, prev_log_probs, advantages, progress=None):
+        limit = self.at(ops, "clip_ratio", progress)
+        new, old = self._joint(ops, list(log_probs), log_probs, prev_log_probs)
+        return -ops.clip(ops.exp(new - ops.stop_gradient(old)), 1.0 - limit, 1.0 + limit) * advantages
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class PPOTakesTheClippedRatioAlone(PPO):
+    make_loss = ClippedOnly
+
+
+@caught_by("values/discounted_rewards")
+class DQNChoosesInTheState(DQN):
+    def loss_inputs(self, records):
+        values = super().loss_inputs(records)
+        return {**values, "q_next": values["q_values"]}
+
+
+class ClippedErrors(DQNLoss):
+    def _penalty(self, ops, errors):
+        return ops.square(ops.clip(errors, -1.0, 1.0))
+
+
+@caught_by("updates/every_reward_counts")
+class DQNClipsErrors(DQN):
+    make_loss = ClippedErrors
+
+
+class UnboundedActions(DeterministicPolicy):
+    @graph_fn(flatten_ops={"actions"}, split_ops=True, add_auto_key_as_first_param=True)
+    def _smooth(self, ops, key, actions, noise, noise_clip):
+        return actions + ops.clip(noise * ops.random_normal(actions.shape), -noise_clip, noise_clip)
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class TD3LeavesTheBounds(TD3):
+    def __init__(self, *spaces: Any, **options: Any):
+        with patch.object(td3, "DeterministicPolicy", UnboundedActions):
+            super().__init__(*spaces, **options)
 
 
 @caught_by("values/discounted_rewards")

@@ -98,6 +98,8 @@ def each_has_an_effect(subject: AgentUnderTest) -> None:
             _expect_the_limit(subject, name)
     for name in RISES.keys() & subject.option_names:
         _expect_rise(subject, name)
+    if {"target_noise", "target_noise_clip"} <= subject.option_names:
+        _expect_targets_within_bounds(subject)
     for name in NO_LIMIT & subject.option_names:
         _expect_no_limit(subject, name)
 
@@ -144,6 +146,19 @@ def _expect_the_limit(subject: AgentUnderTest, name: str) -> None:
         f"with a clip_ratio of {limit[name]:g} an action that became too probable, which is the better and the worse "
         "one of two steps, stays so in the next epoch; expected that the worse step moves it back. Usual cause: the "
         "objective is the clipped ratio alone, instead of the minimum of both"
+    )
+
+
+def _expect_targets_within_bounds(subject: AgentUnderTest) -> None:
+    """However large the noise of target actions, they stay in their Space: values of them do not grow with it."""
+    losses = []
+    for noise in (1e2, 1e4):
+        agent = subject.make(**{**COMMON, "target_noise": noise, "target_noise_clip": noise})
+        numbers = agent.update(as_batch(agent, sample_steps(agent)))
+        losses.append(max(abs(x) for name, x in numbers.items() if name.endswith("loss")))
+    assert losses[1] <= 10.0 * losses[0], (
+        f"the loss is {losses[0]:.2g} with target_noise 100, and {losses[1]:.2g} with 10000; expected about the same: "
+        "target actions stay within the bounds of their Space. Usual cause: they are clipped before the noise is added"
     )
 
 
