@@ -32,12 +32,14 @@ def expect_no_advantage(
     if not (agent.learner.experience.is_sequential and has_values):
         return
     weights, scope = agent.get_weights(), f"{algorithm.policy.scope_path}/"
+    learner = subject.make(agent.action_space, **options)
+    # The policy is the first one: another may have learned all that the batch teaches.
+    before = {
+        name: x if name.startswith(scope) else weights[name] for name, x in learner.get_weights().items()
+    }
 
     def moved(rewards: np.ndarray) -> float:
-        learner = subject.make(agent.action_space, **options)
-        before = learner.get_weights()
-        # The policy is the first one: another may have learned all that the batch teaches.
-        learner.set_weights({name: weights[name] for name in before if not name.startswith(scope)})
+        learner.set_weights(before)
         learner.update({**batch, "rewards": rewards})
         after = learner.get_weights()
         return max(

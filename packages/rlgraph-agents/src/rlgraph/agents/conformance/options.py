@@ -126,10 +126,15 @@ def _expect_the_limit(subject: AgentUnderTest, name: str) -> None:
     plain |= {"weight_entropy": 0.0, "standardize_advantages": False, "normalize_states": False}
     limit, cause = LIMITS[name]
 
+    agents = {epochs: subject.make(**{**plain, **limit, "num_epochs": epochs}) for epochs in (1, 2, 6)}
+    start = agents[1].get_weights()
+
     def learned(epochs: int, *rewards: float) -> Any:
         """The weights after epochs on steps in one state, with one action and these rewards."""
-        agent = subject.make(**{**plain, **limit, "num_epochs": epochs})
-        columns = map_arrays(lambda x: x.repeat(len(rewards), 1), sample_steps(agent, length=1, width=1))
+        agent = agents[epochs]
+        agent.set_weights(start)
+        columns = map_arrays(lambda x: x.repeat(len(rewards), 1), sample_steps(agents[1], length=1, width=1))
+        columns["actions"][:] = 0
         columns["rewards"][:], columns["terminals"][:] = rewards, True
         agent.update(as_batch(agent, columns))
         weights, scope = agent.get_weights(), agent.learner.graph.algorithm.policy.scope_path

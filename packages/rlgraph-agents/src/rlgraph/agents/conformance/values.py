@@ -108,7 +108,7 @@ def discounted_rewards(subject: AgentUnderTest) -> None:
         expect_no_advantage(subject, agent, batch, {**SOON, **PLANE})
         expect_gradient_of_policy(subject, actions, {**PLANE, **QUIET})
         if _is_q_learning(agent):
-            _expect_best_values(subject.make(actions, **SOON))
+            _expect_best_actions(subject.make(actions, **SOON))
     if "initial_alpha" not in subject.option_names:
         return
     for actions in (CATEGORY, PAIR):
@@ -163,17 +163,17 @@ def _is_q_learning(agent: Agent) -> bool:
     return hasattr(policy, "get_q_values") and not agent.learner.experience.is_sequential
 
 
-#: A task of three states and three actions: rewards of a record, and the state that follows (None: the end). One
-#: reward is random: 0 is the most frequent one, its mean is the best.
+#: A task of three states and three actions: rewards of a record, and the state that follows (None: the end). The best
+#: action differs by state. One reward is random: 0 is the most frequent one, its mean is the best.
 TASK: tuple[tuple[tuple[tuple[float, ...], int | None], ...], ...] = (
-    (((0.3,), 1), ((0.1,), 2), ((0.6,), None)),
-    (((0.0, 0.0, 0.0, 1.0, 1.0), None), ((0.2,), None), ((0.0,), None)),
-    (((0.2,), None), ((0.9,), None), ((0.5,), None)),
+    (((0.5,), 1), ((0.15,), 2), ((0.62,), None)),
+    (((0.0,), None), ((0.0, 0.0, 0.0, 1.0, 1.0), None), ((0.1,), None)),
+    (((0.2,), None), ((0.4,), None), ((0.9,), None)),
 )
 
 
-def _expect_best_values(agent: Agent) -> None:
-    """Values of actions are those of value iteration (Sutton & Barto, 2018, eq. 4.10)."""
+def _expect_best_actions(agent: Agent) -> None:
+    """The best actions are those of value iteration (Sutton & Barto, 2018, eq. 4.10)."""
     best = np.zeros((3, 3))
     for _ in TASK:
         best = np.array(
@@ -197,17 +197,19 @@ def _expect_best_values(agent: Agent) -> None:
     columns["rewards"][:, 0] = [reward for *_, reward, _ in records]
     columns["terminals"][:, 0] = [after is None for *_, after in records]
     columns["next_states"][:, 0] = [where[3 if after is None else after] for *_, after in records]
-    batch, found = as_batch(agent, columns), best
-    for _ in range(UPDATES // 50):
-        _learn(agent, batch)
+    batch = as_batch(agent, columns)
+    found = best
+    for _ in range(2):
+        for _ in range(UPDATES // 100):
+            _learn(agent, batch)
         (found,) = (values(where[:3], None) for values in values_of_parts(agent).values())
-        if np.abs(found - best).max() <= NEAR:
+        if np.array_equal(found.argmax(axis=1), best.argmax(axis=1)):
             return
     raise AssertionError(
         f"after {UPDATES} updates the values of 3 actions in 3 states are {np.round(found, 2).tolist()}; expected "
-        f"{np.round(best, 2).tolist()}, by value iteration with discount {DISCOUNT}. Usual causes: the action that "
-        "follows is chosen in another state, or not by its mean; errors or returns are clipped; the reward of the last "
-        "step is lost"
+        f"{np.round(best, 2).tolist()} by value iteration with discount {DISCOUNT}, or others with the same best "
+        "actions. Usual causes: the action that follows is chosen in another state, or not by its mean; errors or "
+        "returns are clipped; the reward of the last step is lost"
     )
 
 
