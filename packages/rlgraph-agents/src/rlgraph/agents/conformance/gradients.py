@@ -14,7 +14,7 @@ from rlgraph.agents.conformance.subject import CATEGORY, AgentUnderTest, perturb
 from rlgraph.agents.conformance.targets import alike_targets
 from rlgraph.spaces import Space
 
-#: How near the direction of a step comes to that of the gradient: the cosine of the angle between them.
+#: The cosine of the angle between a step and the gradient is at least this.
 ALONG = 0.999
 
 

@@ -163,8 +163,9 @@ def _is_q_learning(agent: Agent) -> bool:
     return hasattr(policy, "get_q_values") and not agent.learner.experience.is_sequential
 
 
-#: A task of three states and three actions: rewards of a record, and the state that follows (None: the end). The best
-#: action differs by state. One reward is random: 0 is the most frequent one, its mean is the best.
+#: A task of three states and three actions, each with the rewards of its records and the state that follows (None is
+#: the end). The best action differs by state. One reward is random, where 0 is the most frequent one, and the mean is
+#: the best.
 TASK: tuple[tuple[tuple[tuple[float, ...], int | None], ...], ...] = (
     (((0.5,), 1), ((0.15,), 2), ((0.62,), None)),
     (((0.0,), None), ((0.0, 0.0, 0.0, 1.0, 1.0), None), ((0.1,), None)),
