@@ -36,7 +36,7 @@ COMMON: dict[str, Any] = {
     "n_step": 1,
     "optimizer_spec": {"learning_rate": 0.03},
 }
-#: Options that end the moves of the policy, or of values, with a value that does so at once, and what usually breaks it.
+#: Options that end the moves of the policy, or of values, with a value that does so at once, and the usual cause.
 LIMITS: dict[str, tuple[dict[str, Any], str]] = {
     "clip_ratio": ({"clip_ratio": 1e-6}, "the ratio is limited on one side only"),
     "kl_limit": ({"kl_limit": 1e-12, "clip_ratio": 10.0}, "the estimate is below 0"),
