@@ -32,7 +32,7 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
     "learning/data_sets": (
         f"{CUES} 400 updates from a recorded data set; agents without a memory refuse it.",
         "half way from random actions to the best ones",
-        "update counts steps of its own; actions of the records are not used",
+        "update counts steps of its own; actions of the records are not used, or demonstrations not imitated",
     ),
     "learning/is_not_disturbed": (
         f"{CUES} Two trainings of 48 steps, one with evaluations and calls of get_actions in between.",

@@ -136,10 +136,25 @@ def data_sets(subject: AgentUnderTest) -> None:
             record_data_set(teacher, task, 200, file.with_name("random.npz"))
         agent.learn(updates=400, data=file.parent)
     assert (agent.timesteps, agent.updates) == (0, 400), "steps of others count, or not every update"
-    evaluation, wanted = agent.evaluate(20, env=task, seed=77), (random_reward(agent.action_space) + 1.0) / 2
+    _expect_right_answers(subject, agent, "")
+    if agent.learner.graph.keeps_demonstrations:
+        imitator = _quick_agent(subject, subject.action_space)
+        with TemporaryDirectory() as folder:
+            imitator.learn(updates=400, data=right_answers(task(), Path(folder) / "right.npz", reward=0.0))
+        _expect_right_answers(
+            subject,
+            imitator,
+            " after demonstrations without rewards, which are to be imitated all the same. Usual causes: the margin is "
+            "that of the demonstrated action; the loss of demonstrations is left out",
+        )
+
+
+def _expect_right_answers(subject: AgentUnderTest, agent: Agent, why: str) -> None:
+    evaluation = agent.evaluate(20, env=subject.task(), seed=77)
+    wanted = (random_reward(agent.action_space) + 1.0) / 2
     reached = sum(evaluation.returns) / sum(evaluation.lengths)
     assert reached >= wanted, (
-        f"the mean reward of a step is {reached:.2f}; expected at least {wanted:.2f}{_unsuited(subject)}"
+        f"the mean reward of a step is {reached:.2f}; expected at least {wanted:.2f}{why or _unsuited(subject)}"
     )
 
 

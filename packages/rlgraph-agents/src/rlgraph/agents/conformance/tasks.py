@@ -190,8 +190,8 @@ class CueVectorEnv(VectorEnv):
         """Nothing is held."""
 
 
-def right_answers(task: CueTask, file: Path, episodes: int = 60) -> Path:
-    """A data set of right answers."""
+def right_answers(task: CueTask, file: Path, episodes: int = 60, reward: float = 1.0) -> Path:
+    """A data set of right answers, each with this reward."""
     recorded = []
     for episode in range(episodes):
         states, actions, ends = [task.reset(seed=0 if episode == 0 else None)], [], [(False, False)]
@@ -201,7 +201,7 @@ def right_answers(task: CueTask, file: Path, episodes: int = 60) -> Path:
             states.append(state)
             ends.append((terminal, truncated))
         flags = np.array(ends[1:])
-        rewards = np.ones(len(actions), np.float32)
+        rewards = np.full(len(actions), reward, np.float32)
         recorded.append(RecordedEpisode(stack(states), stack(actions), rewards, flags[:, 0], flags[:, 1]))
     return write_data_set(file, recorded, task.state_space, task.action_space)
 
