@@ -98,15 +98,37 @@ def garbage_changes_nothing_with_memory(subject: AgentUnderTest) -> None:
             "an update of a recurrent network does not depend on the internal states with which the first step was "
             "made; expected another one. Usual cause: rollouts or sequences are unrolled from states of 0"
         )
+    _expect_own_internal_states(subject)
 
 
-def _with_other_internal_states(subject: AgentUnderTest, added: float) -> Any:
-    """The weights after two updates on steps whose internal states are others by a number; an episode begins once."""
-    agent, rng = subject.make(**{"n_step": 1, **subject.recurrent_options}), np.random.default_rng(0)
+def _expect_own_internal_states(subject: AgentUnderTest) -> None:
+    """What a value function learns of rollouts does not depend on what the policy remembers."""
+    algorithm = subject.make(**subject.recurrent_options).learner.graph.algorithm
+    spaces = algorithm.internal_states_space or {}
+    if algorithm.behaviour_outputs or not {"policy", "value_function"} <= spaces.keys():
+        return
+    one, other = (_with_other_internal_states(subject, added, "policy") for added in (0.0, 0.5))
+    scope = algorithm.value_function.scope_path
+    changed = [name for name in differing(one, other) if name.startswith(f"{scope}/")]
+    assert not changed, (
+        f"what the value function learns depends on the internal states of the policy ({changed[0]} differs); expected "
+        "no change. Usual cause: each is unrolled from the states of the other"
+    )
+
+
+def _with_other_internal_states(subject: AgentUnderTest, added: float, part: str | None = None) -> Any:
+    """The weights after two updates on steps whose internal states are others by a number; an episode begins once.
+
+    Args:
+        part: whose internal states are others; None: those of all.
+    """
+    options = {"n_step": 1, "optimizer_spec": {"learning_rate": 0.01}, **subject.recurrent_options}
+    agent, rng = subject.make(**options), np.random.default_rng(0)
     states = rng.normal(size=(2, 4))
     while agent.updates < 2:
         actions, extras = acted(agent, states)
-        extras["internals"] = map_arrays(lambda x: x + added, extras["internals"])
+        moved = map_arrays(lambda x: x + added, extras["internals"])
+        extras["internals"] = moved if part is None else {**extras["internals"], part: moved[part]}
         rewards, ends, reached = rng.normal(size=2), np.zeros(2, bool), rng.normal(size=(2, 4))
         agent.observe(states, actions, rewards, ends, reached, batched=True, **extras)
         agent.update_if_due()
