@@ -67,6 +67,16 @@ def test_the_name_is_one_that_tensorboard_looks_for(tmp_path):
     assert "tfevents" in file.name
 
 
+def test_a_clock_that_is_set_back_keeps_the_order(tmp_path, monkeypatch):
+    names = []
+    for now in (2000.0, 1000.0, 3000.0, 500.0):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        EventFile(tmp_path, first_step=len(names)).close()
+        (added,) = {path.name for path in tmp_path.iterdir()} - set(names)
+        names.append(added)
+    assert names == sorted(names)
+
+
 def test_tensorboard_itself_reads_it(tmp_path, python):
     events = EventFile(tmp_path)
     events.add_scalars(7, {"loss": 0.5})

@@ -27,9 +27,12 @@ class EventFile:
     def __init__(self, directory: Path, first_step: int | None = None):
         with storing(directory):
             directory.mkdir(parents=True, exist_ok=True)
-            # TensorBoard reads files in the order of their names, and two may be created within a second.
+            # TensorBoard reads files in the order of their names: two may be created within a second, and a clock may
+            # have been set back since the last one.
+            earlier = [path.name.split(".") for path in directory.glob("events.out.tfevents.*.rlgraph")]
+            seconds = max([int(time.time()), *(int(parts[3]) for parts in earlier if parts[3].isdecimal())])
             number = len(list(directory.iterdir()))
-            self._path = directory / f"events.out.tfevents.{int(time.time())}.{number:03d}.rlgraph"
+            self._path = directory / f"events.out.tfevents.{seconds}.{number:03d}.rlgraph"
             self._file = self._path.open("xb")
         self._writer = RecordWriter(self._file)
         self._write(Event(wall_time=time.time(), file_version="brain.Event:2"))
