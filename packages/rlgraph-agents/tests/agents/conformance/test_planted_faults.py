@@ -300,6 +300,17 @@ class DQNSumsLosses(DQN):
     make_loss = SumOfLosses
 
 
+@caught_by("updates/importance_weights")
+class DQNSquaresImportance(DQN):
+    @rlgraph_api
+    def update(self, records, importance_weights=None, progress=None):
+        return DQN.update.function(self, records, self.squared(importance_weights), progress)
+
+    @graph_fn
+    def squared(self, ops, weights):
+        return ops.square(weights)
+
+
 @caught_by("updates/priorities")
 class DQNWeighsPriorities(DQN):
     @rlgraph_api

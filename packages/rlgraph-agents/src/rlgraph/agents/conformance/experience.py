@@ -103,9 +103,9 @@ def garbage_changes_nothing_with_memory(subject: AgentUnderTest) -> None:
 
 def _expect_own_internal_states(subject: AgentUnderTest) -> None:
     """What a value function learns of rollouts does not depend on what the policy remembers."""
-    algorithm = subject.make(**subject.recurrent_options).learner.graph.algorithm
-    spaces = algorithm.internal_states_space or {}
-    if algorithm.behaviour_outputs or not {"policy", "value_function"} <= spaces.keys():
+    algorithm: Any = subject.make(**subject.recurrent_options).learner.graph.algorithm
+    parts = set(algorithm.internal_states_space or ())
+    if algorithm.behaviour_outputs or not {"policy", "value_function"} <= parts:
         return
     one, other = (_with_other_internal_states(subject, added, "policy") for added in (0.0, 0.5))
     scope = algorithm.value_function.scope_path

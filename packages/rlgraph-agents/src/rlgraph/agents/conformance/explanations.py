@@ -117,9 +117,9 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "means, standardization or sums without the weights of the rows",
     ),
     "updates/importance_weights": (
-        f"{BATCHES} One of them has another reward, with importance weights 0, 0.1 and 1.",
-        "no bit differs with weight 0",
-        "update does not hand importance_weights to the loss",
+        f"{BATCHES} One of them has another reward, with importance weights 0, 0.1 and 1. Then all have 0.5.",
+        "no bit differs with weight 0; half the change with 0.5, to a thousandth",
+        "update does not hand importance_weights to the loss; errors are weighted before they are squared",
     ),
     "updates/priorities": (
         "A memory of 64 records in one state, of which one has another reward; 60 updates. Before it an update with "
@@ -169,7 +169,7 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "With initial_alpha also values of one reward, the policy held, with two floats as actions. The best actions "
         "of Q-learning in a task of three states. Steps of policies beside the gradient of what they climb, by "
         "differences.",
-        "0.05; with the entropy 0.1; for gradients a cosine of 0.999",
+        "0.02; with the entropy 0.1; for gradients a cosine of 0.999",
         "the discount is missing or another; rewards are shifted; targets do not move; the entropy of the next state "
         "is missing, or is a mean over the elements of actions",
     ),

@@ -80,6 +80,25 @@ def importance_weights(subject: AgentUnderTest) -> None:
         "importance weights 0.1 and 1 of a record teach the same; expected different weights of the agent. Usual "
         "cause: update does not hand importance_weights to the loss"
     )
+    agent = subject.make(**{**PLANE, **options})
+    if _spread(agent, 1) <= NOTHING:
+        _expect_proportion(agent)
+
+
+def _expect_proportion(agent: Agent) -> None:
+    start, batch = agent.get_weights(), as_batch(agent, sample_steps(agent))
+
+    def change(weight: float) -> float:
+        agent.set_weights(start)
+        agent.update({**batch, "importance_weights": np.full(len(batch["rewards"]), weight)})
+        after = agent.executor.get_weights(trainable_only=True)
+        return float(np.sqrt(sum(np.square(x - start[name]).sum() for name, x in after.items())))
+
+    half, whole = change(0.5), change(1.0)
+    assert abs(half - 0.5 * whole) <= 1e-3 * whole, (
+        f"with importance weights of 0.5 an update by plain gradient descent is {half / whole:.3f} times as long as "
+        "with 1; expected half as long. Usual cause: errors are weighted before they are squared"
+    )
 
 
 @row("updates")
