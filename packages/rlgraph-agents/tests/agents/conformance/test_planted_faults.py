@@ -359,6 +359,17 @@ class PPOClipsValuesAlways(PPO):
         return PPOLoss(**options)
 
 
+@caught_by("values/states_after_ends")
+class A2CTakesTheLastStepForAnEnd(A2C):
+    def compute_advantages(self, records):
+        return super().compute_advantages({**records, "terminals": self.with_last(records["terminals"])})
+
+    @graph_fn
+    def with_last(self, ops, terminals):
+        from_the_end = ops.cumulative_sum(ops.ones_like(ops.astype(terminals, "float")), axis=0)
+        return ops.logical_or(terminals, from_the_end >= ops.max(from_the_end))
+
+
 class SmallerLossOfValues(PPOLoss):
     @graph_fn
     def _value_loss(self, ops, state_values, prev_state_values, advantages, progress=None):

@@ -160,8 +160,8 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "a part is missing in the variables of the optimizer; a loss is left out",
     ),
     "values/states_after_ends": (
-        f"{BATCHES} The states after two terminations, then after two truncations, are others.",
-        "1e-7 after terminations; any change after truncations",
+        f"{BATCHES} The states after two terminations, after two truncations, and after the last steps, are others.",
+        "1e-7 after terminations; any change after truncations and last steps",
         "no factor 1 - terminals; truncations are taken for terminations",
     ),
     "values/discounted_rewards": (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.conformance.batches import as_batch, sample_steps, updated
+from rlgraph.agents.conformance.batches import LENGTH, as_batch, sample_steps, updated
 from rlgraph.agents.conformance.exploration import entropy_of
 from rlgraph.agents.conformance.gradients import expect_gradient_of_policy, expect_no_advantage
 from rlgraph.agents.conformance.probes import values_of_parts
@@ -17,13 +17,13 @@ from rlgraph.agents.conformance.targets import targets_of
 from rlgraph.agents.conformance.updates import PLANE
 from rlgraph.spaces import FloatBox
 
-#: Steps, as (time, environment), that end an episode.
-TERMINATED, TRUNCATED = ((2, 0), (5, 1)), ((4, 0), (3, 1))
+#: Steps, as (time, environment), that end an episode; and the last ones of a batch, whose episodes go on after it.
+TERMINATED, TRUNCATED, LAST = ((2, 0), (5, 1)), ((4, 0), (3, 1)), ((LENGTH - 1, 0), (LENGTH - 1, 1))
 
 
 @row("values")
 def states_after_ends(subject: AgentUnderTest) -> None:
-    """The state after a termination changes nothing in an update; with a discount, that after a truncation does."""
+    """The state after a termination changes nothing; with a discount, that after a truncation or the last step does."""
     subject.need_learning()
     columns = sample_steps(subject.make())
     for name, ends in {"terminals": TERMINATED, "truncations": TRUNCATED}.items():
@@ -51,6 +51,11 @@ def states_after_ends(subject: AgentUnderTest) -> None:
         "two updates on batches that differ only in the states after truncations end with the same weights; expected "
         "others: a truncated episode would have gone on, so the value of the state that it reached counts. Usual "
         "causes: truncations are taken for terminations; the discount is missing; values of next states are not used"
+    )
+    assert differing(weights, with_other_states_after(LAST)), (
+        "two updates on batches that differ only in the states after the last steps end with the same weights; "
+        "expected others: the episode goes on, so the value of the state that was reached counts. Usual cause: a "
+        "rollout that is cut is taken for one that ends"
     )
     agent = subject.make(n_step=3)
     if "discounts" in agent.learner.experience.batch_options:
