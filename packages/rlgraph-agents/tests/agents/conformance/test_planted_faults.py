@@ -26,6 +26,7 @@ from rlgraph.components import (
     Target,
 )
 from rlgraph.core import branch, graph_fn, registry, rlgraph_api
+from rlgraph.core.functional.distributions.squashed_normal import squash
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.core.functional.td3 import smoothed_actions
 from rlgraph.core.specs.parameters import parameters_of
@@ -325,6 +326,14 @@ class DQNWeighsPriorities(DQN):
         return errors * weights
 
 
+class TD3OfPolicy(TD3):
+    policy_class: type
+
+    def __init__(self, *spaces: Any, **options: Any):
+        with patch.object(td3, "DeterministicPolicy", self.policy_class):
+            super().__init__(*spaces, **options)
+
+
 class OneNoise(DeterministicPolicy):
     @graph_fn(flatten_ops={"actions"}, split_ops=True, add_auto_key_as_first_param=True)
     def _smooth(self, ops, key, actions, noise, noise_clip):
@@ -333,10 +342,8 @@ class OneNoise(DeterministicPolicy):
 
 
 @caught_by("updates/records_teach_alone")
-class TD3DrawsOneNoise(TD3):
-    def __init__(self, *spaces: Any, **options: Any):
-        with patch.object(td3, "DeterministicPolicy", OneNoise):
-            super().__init__(*spaces, **options)
+class TD3DrawsOneNoise(TD3OfPolicy):
+    policy_class = OneNoise
 
 
 @caught_by("updates/order_of_records")
@@ -447,10 +454,33 @@ class UnboundedActions(DeterministicPolicy):
 
 
 @caught_by("options/each_has_an_effect", "nothing else")
-class TD3LeavesTheBounds(TD3):
-    def __init__(self, *spaces: Any, **options: Any):
-        with patch.object(td3, "DeterministicPolicy", UnboundedActions):
-            super().__init__(*spaces, **options)
+class TD3LeavesTheBounds(TD3OfPolicy):
+    policy_class = UnboundedActions
+
+
+class SquashedTwice(DeterministicPolicy):
+    @graph_fn
+    def _squash(self, ops, outputs, path):
+        leading = [ops.shape(outputs)[i] for i in range(len(outputs.shape) - 1)]
+        outputs = ops.tanh(ops.reshape(outputs, (*leading, *self.boxes[path].shape)))
+        return squash(ops, outputs, *self._limits(ops, path))
+
+
+@caught_by("spaces/actions")
+class TD3SquashesTwice(TD3OfPolicy):
+    policy_class = SquashedTwice
+
+
+class UnscaledNoise(DeterministicPolicy):
+    @graph_fn(flatten_ops={"actions"}, split_ops=True, add_auto_key_as_first_param=True)
+    def _smooth(self, ops, key, actions, noise, noise_clip):
+        drawn = ops.clip(noise * ops.random_normal(ops.shape(actions)), -noise_clip, noise_clip)
+        return ops.clip(actions + drawn, *self._limits(ops, key))
+
+
+@caught_by("spaces/actions")
+class TD3ScalesNoNoise(TD3OfPolicy):
+    policy_class = UnscaledNoise
 
 
 @caught_by("values/discounted_rewards")

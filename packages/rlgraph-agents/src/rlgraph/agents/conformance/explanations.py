@@ -233,9 +233,10 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "an option is an object; the name is not registered; the constructor wants what a document cannot say",
     ),
     "spaces/actions": (
-        "16 steps with each kind of action.",
-        "finite weights that changed; or a SpecError with the place",
-        "an action Space is neither supported nor refused",
+        "16 steps with each kind of action. Actions of policies with large weights. An update with bounds that are 100 "
+        "times as wide, and actions to match.",
+        "finite weights that changed, or a SpecError with the place; 5 % of the bounds; 1e-6",
+        "an action Space is neither supported nor refused; actions are squashed twice; noise is not scaled to bounds",
     ),
     "spaces/states": (
         "16 steps with pictures and Dicts as states.",

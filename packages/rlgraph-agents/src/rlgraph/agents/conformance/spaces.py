@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.conformance.batches import as_batch, sample_steps
 from rlgraph.agents.conformance.subject import (
     SMALL,
     AgentUnderTest,
     NotApplicable,
+    differing,
     expect_helpful,
     perturbed,
     sample_states,
@@ -80,19 +82,57 @@ def _trains_or_is_refused(subject: AgentUnderTest, states: Space, layers: Any, a
 
 @row("spaces", on_every_backend=True)
 def actions(subject: AgentUnderTest) -> None:
-    """Every action Space trains, and actions are in it; or a SpecError at construction says what would fit."""
+    """Every action Space trains, and actions are all over it, not outside; or a SpecError says what would fit."""
     subject.need_learning()
     _check(subject, {"vectors": STATES["vectors"]}, ACTIONS)
     if subject.refusal(BOUNDED) is None:
-        agent = subject.make(BOUNDED)
-        agent.set_weights({name: 10.0 * x for name, x in perturbed(agent).items()})
-        for explore in (False, True):
-            taken = agent.get_actions(sample_states(200), explore)
-            outside = taken[((taken < BOUNDED.low) | (taken > BOUNDED.high)).any(axis=1)]
-            assert not len(outside), (
-                f"{'drawn' if explore else 'greedy'} actions such as {outside[0].tolist()} are outside of {BOUNDED}. "
-                "Usual causes: the bounds are taken as symmetric; noise is added after the actions were clipped"
-            )
+        _expect_all_within_bounds(subject)
+        _expect_scaled_bounds(subject)
+
+
+def _expect_all_within_bounds(subject: AgentUnderTest) -> None:
+    """Actions of policies with large weights are within their bounds, greedy ones all over them."""
+    agent = subject.make(BOUNDED)
+    start = [perturbed(agent, seed) for seed in range(4)]
+    low, high = np.asarray(BOUNDED.low), np.asarray(BOUNDED.high)
+    for explore, factor in ((False, 100.0), (True, 10.0)):
+        parts = []
+        for weights in start:
+            agent.set_weights({name: factor * x for name, x in weights.items()})
+            parts.append(agent.get_actions(sample_states(200), explore))
+        taken = np.concatenate(parts)
+        outside = taken[((taken < low) | (taken > high)).any(axis=1)]
+        assert not len(outside), (
+            f"{'drawn' if explore else 'greedy'} actions such as {outside[0].tolist()} are outside of {BOUNDED}. "
+            "Usual causes: the bounds are taken as symmetric; noise is added after the actions were clipped"
+        )
+        rest = 0.05 * (high - low)
+        reached = (taken.min(axis=0) <= low + rest) & (taken.max(axis=0) >= high - rest)
+        assert explore or reached.all(), (
+            f"greedy actions of policies with large weights are from {taken.min(axis=0).tolist()} to "
+            f"{taken.max(axis=0).tolist()}; expected nearly all of {BOUNDED}. Usual cause: they are squashed twice"
+        )
+
+
+def _expect_scaled_bounds(subject: AgentUnderTest) -> None:
+    """Bounds that are 100 times as wide, with actions to match, change nothing in an update."""
+    learned = []
+    for size in (1.0, 100.0):
+        agent = subject.make(
+            FloatBox(-size, size, shape=(1,)), n_step=1, policy_delay=1, normalize_states=False
+        )
+        columns = sample_steps(agent)
+        agent.update(as_batch(agent, columns))
+        learned.append((columns["actions"] / size, agent.executor.get_weights(trainable_only=True)))
+    (taken, weights), (as_taken, others) = learned
+    if differing(taken, as_taken, 1e-6):
+        return  # its distribution depends on the bounds: no actions that match
+    moved = differing(weights, others, 1e-6)
+    assert not moved, (
+        f"an update on actions from -100 to 100 ends with other weights than on the same from -1 to 1, such as "
+        f"{moved[0]}; expected the same: all is relative to the bounds. Usual causes: noise on actions of targets "
+        "is not scaled to their bounds; values are of actions as they are, and not of scaled ones"
+    )
 
 
 @row("spaces")
