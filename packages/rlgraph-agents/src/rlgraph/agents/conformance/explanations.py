@@ -169,7 +169,7 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "With initial_alpha also values of one reward, the policy held, with two floats as actions. The best actions "
         "of Q-learning in a task of three states. Steps of policies beside the gradient of what they climb, by "
         "differences.",
-        "0.02; with the entropy 0.1; for gradients a cosine of 0.999",
+        "0.04; with the entropy 0.1; for gradients a cosine of 0.999",
         "the discount is missing or another; rewards are shifted; targets do not move; the entropy of the next state "
         "is missing, or is a mean over the elements of actions",
     ),
