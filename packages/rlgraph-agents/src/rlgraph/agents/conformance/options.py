@@ -94,13 +94,13 @@ def each_has_an_effect(subject: AgentUnderTest) -> None:
         "= {'option': []}, or name values that have one"
     )
     if "num_epochs" in subject.option_names:
-        for name in LIMITS.keys() & subject.option_names:
+        for name in sorted(LIMITS.keys() & subject.option_names):
             _expect_the_limit(subject, name)
-    for name in RISES.keys() & subject.option_names:
+    for name in sorted(RISES.keys() & subject.option_names):
         _expect_rise(subject, name)
     if {"target_noise", "target_noise_clip"} <= subject.option_names:
         _expect_targets_within_bounds(subject)
-    for name in NO_LIMIT & subject.option_names:
+    for name in sorted(NO_LIMIT & subject.option_names):
         _expect_no_limit(subject, name)
 
 
