@@ -450,7 +450,7 @@ class DQNClipsErrors(DQN):
 class UnboundedActions(DeterministicPolicy):
     @graph_fn(flatten_ops={"actions"}, split_ops=True, add_auto_key_as_first_param=True)
     def _smooth(self, ops, key, actions, noise, noise_clip):
-        return actions + ops.clip(noise * ops.random_normal(actions.shape), -noise_clip, noise_clip)
+        return actions + ops.clip(noise * ops.random_normal(ops.shape(actions)), -noise_clip, noise_clip)
 
 
 @caught_by("options/each_has_an_effect", "nothing else")
