@@ -31,7 +31,7 @@ SMALL: dict[str, Any] = {
     "memory_spec": {"capacity": 300},
     "update_spec": {"steps_before_update": 16, "update_interval": 8, "batch_size": 16},
 }
-RECURRENT: list[dict[str, Any]] = [{"type": "lstm", "units": 4}, {"type": "gru", "units": 4}]
+RECURRENT: list[dict[str, Any]] = [{"type": "lstm", "units": 4}]
 #: A memory for recurrent networks; several of its sequences are in an episode.
 SEQUENCES = {"type": "sequence_replay", "capacity": 300, "sequence_length": 4, "burn_in": 1, "overlap": 2}
 CATEGORY, FLOATS = IntBox(3), FloatBox(-1.0, 1.0, shape=(1,))

@@ -153,9 +153,9 @@ class Components:
         component = self.graph.components[scope]
         if component.needs_input_spaces():
             arguments = list(self.arguments(scope))
-            ready = self._ready(scope, arguments)
-            if len(ready) < len(arguments) and not ahead:
+            if not ahead and any(self._is_unknown(scope, argument) for argument in arguments):
                 return False
+            ready = self._ready(scope, arguments)
             try:
                 read = self._check_spaces(scope, ready, arguments, create=True)
             except _NotKnown:
@@ -194,12 +194,12 @@ class Components:
 
     def _ready(self, scope: str, arguments: Sequence[Argument]) -> list[Argument]:
         """The arguments of those calls of which all Spaces are known."""
-        unknown = {
-            call.id
-            for call, name, e in arguments
-            if known(f"{scope}.{call.method}", {name: e}, self.values)[name] is UNKNOWN
-        }
+        unknown = {argument[0].id for argument in arguments if self._is_unknown(scope, argument)}
         return [argument for argument in arguments if argument[0].id not in unknown]
+
+    def _is_unknown(self, scope: str, argument: Argument) -> bool:
+        call, name, expression = argument
+        return known(f"{scope}.{call.method}", {name: expression}, self.values)[name] is UNKNOWN
 
     def _check_spaces(
         self, scope: str, ready: Sequence[Argument], arguments: Sequence[Argument], *, create: bool = False

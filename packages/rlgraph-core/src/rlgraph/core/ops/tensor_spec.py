@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,10 @@ class TensorSpec:
         Raises:
             ValueError: a size after the first two is unknown.
         """
+        return self._space
+
+    @cached_property  # builds ask for it again and again
+    def _space(self) -> BoxSpace:
         ranks: list[int | SymbolicDim] = []
         shape = list(self.shape)
         while shape and len(ranks) < 2:
