@@ -154,11 +154,12 @@ class CriticLossOfItsOwn(TD3):
 @caught_by("targets/reached_states_teach_nothing")
 class TD3DerivesTargets(CriticLossOfItsOwn):
     def next_values(self, following, actions):
-        return self.derived(*(critic.state_action_value(following, actions) for critic in self.critics))
+        own = (critic.state_action_value(following, actions) for critic in self.critics)
+        return self.derived(super().next_values(following, actions), *own)
 
     @graph_fn
-    def derived(self, ops, one, other):
-        return ops.minimum(one, other)
+    def derived(self, ops, of_targets, one, other):
+        return ops.minimum(one, other) + 0.0 * of_targets
 
 
 @caught_by("targets/values_of_reached_states")
@@ -305,7 +306,8 @@ class DQNSumsLosses(DQN):
 class DQNSquaresImportance(DQN):
     @rlgraph_api
     def update(self, records, importance_weights=None, progress=None):
-        return DQN.update.function(self, records, self.squared(importance_weights), progress)
+        weights = None if importance_weights is None else self.squared(importance_weights)
+        return DQN.update.function(self, records, weights, progress)
 
     @graph_fn
     def squared(self, ops, weights):
@@ -475,7 +477,8 @@ class UnscaledNoise(DeterministicPolicy):
     @graph_fn(flatten_ops={"actions"}, split_ops=True, add_auto_key_as_first_param=True)
     def _smooth(self, ops, key, actions, noise, noise_clip):
         drawn = ops.clip(noise * ops.random_normal(ops.shape(actions)), -noise_clip, noise_clip)
-        return ops.clip(actions + drawn, *self._limits(ops, key))
+        low, high = self._limits(ops, key)
+        return ops.minimum(ops.maximum(actions + drawn, low), high)
 
 
 @caught_by("spaces/actions")
