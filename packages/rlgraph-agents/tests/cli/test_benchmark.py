@@ -2,6 +2,10 @@
 
 import json
 
+import pytest
+
+from rlgraph.cli.exit_codes import ExitCode
+
 
 def test_benchmark(rlgraph, tmp_path, monkeypatch):
     document = {
@@ -26,3 +30,9 @@ def test_benchmark(rlgraph, tmp_path, monkeypatch):
 def test_an_unknown_suite(rlgraph):
     done = rlgraph("benchmark", "classic")
     assert done.code == 2 and "there is no suite 'classic'" in done.err
+
+
+@pytest.mark.parametrize("options", [[], ["--report"]])
+def test_a_root_is_no_folder_of_results(options, rlgraph):
+    done = rlgraph("benchmark", "classic_control", "--folder", "/", *options)
+    assert done.code == ExitCode.BAD_INPUT and "expected a folder for the run alone, given /" in done.err

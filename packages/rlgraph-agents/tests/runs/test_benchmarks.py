@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import yaml
@@ -382,6 +383,18 @@ def test_a_seed_that_another_benchmark_trains_is_left_to_it(subject, tmp_path):
     with run_lock(place / seed.RUN):
         failed = run_missing(Suite("small", "Small", "", [(subject, [1])]), tmp_path)
     assert len(failed) == 1 and "is in use: the process" in failed[0].problem
+
+
+def test_a_folder_right_below_a_root_may_be_of_several_suites(suite, tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "anchor", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "results"
+    place.mkdir()
+    (place / "other.txt").touch()
+    with pytest.raises(RunFolderError, match="which holds other files"):
+        write_page(suite, place)
+    (place / "another_suite.md").touch()
+    assert write_page(suite, place).exists()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from rlgraph.agents import ActorHandle, Agent
-from rlgraph.core.checkpoint.manifest import read_manifest, write_manifest
+from rlgraph.core.checkpoint.manifest import MANIFEST, read_manifest, write_manifest
 from rlgraph.runs import RunFolderError, fork, resume, run_differences, train
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST, RunCheckpoints
 from rlgraph.runs.loading import load_agent
@@ -152,6 +152,26 @@ def test_what_interrupted_saves_left_goes_with_the_next_save(runs, tmp_path):
     shutil.copytree(checkpoints / LAST, kept)
     resume(folder, steps=read_steps(folder) + 20)
     assert [path for path in checkpoints.iterdir() if path.name.startswith(".")] == [kept]
+
+
+def test_no_half_of_a_checkpoint_stays_when_its_removal_is_cut_off(tmp_path, monkeypatch):
+    for name in ("step-000000001", "step-000000003"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / MANIFEST).touch()
+    checkpoints = RunCheckpoints(tmp_path, 1, True)
+
+    def cut_off(folder, **_):
+        (folder / MANIFEST).unlink()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoints.remove_oldest(9)
+    names = [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")]
+    assert names == ["step-000000003"]  # else each resume warns of a damaged one
+    monkeypatch.undo()
+    checkpoints.remove_interrupted()
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")

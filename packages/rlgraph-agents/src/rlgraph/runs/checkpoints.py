@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from rlgraph.core.checkpoint.finding import (
     find_checkpoint,
     interrupted_saves,
     problem_with,
+    remove_checkpoint,
     remove_leftovers,
 )
 from rlgraph.core.checkpoint.manifest import read_manifest
@@ -95,7 +95,7 @@ class RunCheckpoints:
         """Remove checkpoints of earlier steps that are more than the number to keep, and what saves left."""
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
             if number < timesteps and old.is_dir():  # rmtree waits for the writer of a pipe
-                shutil.rmtree(old, ignore_errors=True)
+                remove_checkpoint(old, old)
         self.remove_interrupted()
 
     def remove_interrupted(self) -> None:

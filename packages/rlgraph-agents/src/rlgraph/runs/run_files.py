@@ -32,19 +32,20 @@ _WRITE = (
 _LONGEST_FAULT = 400
 
 
-def check_own_folder(folder: Path, inside: str) -> None:
+def check_own_folder(folder: Path, *inside: str) -> None:
     """Refuse a folder that holds more than a run: a root, the home folder, what is above them or the working directory.
 
     Args:
-        folder: of a new run or search; an earlier run in it would be moved with all that is there.
-        inside: a file that such a folder has.
+        folder: of a new run, search or benchmark; an earlier run in it would be moved with all that is there.
+        inside: patterns of files, of which such a folder has one.
 
     Raises:
         RunFolderError: it is one of these, or a folder directly below a root that has other files.
     """
     place, here = folder.resolve(), Path.cwd().resolve()
     home = Path(os.path.expanduser("~")).resolve()  # unlike Path.home, it needs none
-    is_top = place.parent == Path(place.anchor) and place.is_dir() and not (place / inside).exists()
+    is_known = any(file for pattern in inside for file in place.glob(pattern))
+    is_top = place.parent == Path(place.anchor) and place.is_dir() and not is_known
     if place in (home, *home.parents, *here.parents) or (is_top and any(place.iterdir())):
         raise RunFolderError(
             f"expected a folder for the run alone, given {folder}, which holds other files: give one inside it, such "

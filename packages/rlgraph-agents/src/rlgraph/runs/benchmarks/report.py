@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlgraph.runs.benchmarks.results import State
+from rlgraph.runs.benchmarks.results import State, check_results_folder
 from rlgraph.runs.benchmarks.suite import Suite
 from rlgraph.runs.benchmarks.tables import suite_markdown
 from rlgraph.runs.run_files import replace_file, storing
@@ -21,11 +21,13 @@ def write_page(suite: Suite, folder: str | Path) -> Path:
         The page.
 
     Raises:
+        RunFolderError: the folder is a root, or another one that holds more than results.
         StorageError: it cannot be written.
     """
     from rlgraph.runs.benchmarks.pictures import draw_curves, draw_profiles
 
     folder = Path(folder)
+    check_results_folder(folder)
     state = State(suite, folder)
     with storing(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from rlgraph.experience.specs import Spec
 from rlgraph.runs.benchmarks.suite import Subject, Suite
-from rlgraph.runs.run_files import as_json, parse, read_json, replace_file, storing
+from rlgraph.runs.run_files import as_json, check_own_folder, parse, read_json, replace_file, storing
 from rlgraph.workers.short_repr import short_repr
 
 #: Where the runs are whose seeds have no result yet.
@@ -74,6 +74,11 @@ class SeedResult(Spec):
     def __repr__(self) -> str:
         mean = None if self.last is None else self.last.mean
         return short_repr(self, "name", "backend", "seed", mean=mean, error=self.error)
+
+
+def check_results_folder(folder: Path) -> None:
+    """Refuse a folder that holds more than results, as `check_own_folder` does."""
+    check_own_folder(folder, UNFINISHED, "*.md")
 
 
 def result_file(folder: Path, subject: Subject, seed: int) -> Path:

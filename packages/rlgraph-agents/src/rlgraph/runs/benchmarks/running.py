@@ -14,7 +14,15 @@ from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core.specs.connections import connection_policy
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.benchmarks import seed as seed_process
-from rlgraph.runs.benchmarks.results import SeedResult, State, is_of, read_result, result_file, run_place
+from rlgraph.runs.benchmarks.results import (
+    SeedResult,
+    State,
+    check_results_folder,
+    is_of,
+    read_result,
+    result_file,
+    run_place,
+)
 from rlgraph.runs.benchmarks.suite import Subject, Suite
 from rlgraph.runs.errors import RunFolderError
 
@@ -75,9 +83,11 @@ def run_missing(
 
     Raises:
         SpecError: a document is wrong; nothing was run.
+        RunFolderError: the folder is a root, or another one that holds more than results; nothing was run.
     """
     suite.check()
     workers, folder = check_whole(workers, "workers", least=1), Path(folder).absolute()
+    check_results_folder(folder)
     if connection_policy().network:
         _log.warning(
             "--allow-network: seeds may start servers that other machines can reach; their %s says so",

@@ -37,16 +37,21 @@ def interrupted_saves(folder: Path) -> list[str]:
 def remove_leftovers(target: Path) -> None:
     """Remove the directories of interrupted saves; the next save retries if that fails."""
     for path in leftovers(target):
-        _, away = aside_names(target)
-        try:
-            # Rename first, so that a process that still writes there fails instead of completing a partial checkpoint.
-            path.rename(away)
-        except OSError:
-            continue
-        if away.is_dir():  # rmtree waits for the writer of a pipe
-            shutil.rmtree(away, ignore_errors=True)
-        else:
-            away.unlink()
+        remove_checkpoint(target, path)
+
+
+def remove_checkpoint(target: Path, path: Path) -> None:
+    """Remove the checkpoint `target`, which lies at `path`: cut off, that leaves what an interrupted save leaves."""
+    _, away = aside_names(target)
+    try:
+        # Rename first, so that a process that still writes there fails instead of completing a partial checkpoint.
+        path.rename(away)
+    except OSError:
+        return
+    if away.is_dir():  # rmtree waits for the writer of a pipe
+        shutil.rmtree(away, ignore_errors=True)
+    else:
+        away.unlink()
 
 
 def find_checkpoint(directory: str | Path) -> Path:
