@@ -6,7 +6,8 @@
 IMPALA learns CartPole on a cluster document: a learner, which has the server of TensorFlow, and two workers. One of the
 three is killed (SIGKILL) at a random moment. Within the limit the learner must have named the worker in the run's
 folder, or the workers must have said that the learner is gone. Then the program is started again, the learner by
-``rlgraph resume``. Runs that finish must have learned, and end their workers. Exit code 1 if anything is wrong.
+``rlgraph resume``. Runs that finish must have learned, and end their workers. No process, shared memory or temporary
+file may be left. Exit code 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +22,17 @@ import time
 from pathlib import Path
 
 import psutil
-from harness import not_learned, parser_of, size_of_metrics, start, verdict, wait
+from harness import (
+    Leftovers,
+    children,
+    not_learned,
+    parser_of,
+    size_of_metrics,
+    start,
+    unfinished_in,
+    verdict,
+    wait,
+)
 
 from rlgraph.execution.distributed_tf.cluster import free_address
 
@@ -157,6 +168,7 @@ def main() -> int:
     options = parser.parse_args()
     draws, problems, kills = random.Random(options.seed), list[str](), 0
     with tempfile.TemporaryDirectory() as place:
+        leftovers = Leftovers(Path(place))
         cluster = Cluster(Path(place), options.seed, options.backend)
         try:
             while kills < options.kills and not problems:
@@ -171,8 +183,11 @@ def main() -> int:
                     time.sleep(draws.uniform(1.5, 4.5))
                     kills += kill_one(cluster, draws, problems)
             problems = problems or finish(cluster)
+            if left := children(None, ["rlgraph"], recursive=True):
+                problems.append(f"processes are left: {left}")
         finally:
             cluster.end()
+        problems += leftovers.found()
     return verdict(problems, f"{kills} kills")
 
 
@@ -211,7 +226,7 @@ def finish(cluster: Cluster) -> list[str]:
     """Wait for the end of the run and of its workers; returns what was wrong."""
     if not wait(cluster.has_finished, 3.0 * GOES_ON):
         return [f"the run does not end: {cluster.file('learner').read_text()[-2000:]}"]
-    problems = not_learned(cluster.folder, LEARNED)
+    problems = [*not_learned(cluster.folder, LEARNED), *unfinished_in(cluster.folder)]
     for name in ("worker 0", "worker 1"):
         if not wait(lambda name=name: cluster.programs[name].poll() is not None, ENDED):  # type: ignore[misc]
             problems.append(f"{name} did not end with the run")

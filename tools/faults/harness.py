@@ -19,6 +19,7 @@ import psutil
 
 #: What is in the command lines of actors and shards, on Ray and on distributed TensorFlow.
 HOSTS = ("ray::_RayHost", "rlgraph.execution.distributed_tf --learner")
+SHARED_MEMORY = Path("/dev/shm")
 #: Seconds between two readings of memory, and between two lines that are printed.
 READING, LINE = 5.0, 60.0
 
@@ -96,12 +97,13 @@ def without_pictures() -> None:
 # Processes.
 
 
-def start(module: str, *arguments: str, output: Any) -> subprocess.Popen[bytes]:
-    """``python -m MODULE ARGUMENTS``; a process that is asked to abort prints where each of its threads is."""
+def start(module: str, *arguments: str, output: Any, place: Path | None = None) -> subprocess.Popen[bytes]:
+    """``python -m MODULE ARGUMENTS`` in a folder; when asked to abort it prints where each of its threads is."""
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         stdout=output,
         stderr=subprocess.STDOUT,
+        cwd=place,
         env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )
 
@@ -137,6 +139,36 @@ def wait(is_so: Callable[[], bool], seconds: float) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+# What is left.
+
+
+class Leftovers:
+    """What programs that are started from here on leave in shared memory and among temporary files.
+
+    Args:
+        place: a folder, in which one for temporary files is made.
+    """
+
+    def __init__(self, place: Path):
+        self._memory, self._temporary = set(SHARED_MEMORY.glob("*")), place / "temporary"
+        self._temporary.mkdir()
+        os.environ["TMPDIR"] = str(self._temporary)
+
+    def found(self, seconds: float = 5.0) -> list[str]:
+        """What is there after some seconds, if it is not removed before."""
+        wait(lambda: not self._now(), seconds)
+        return [f"left: {path}" for path in self._now()]
+
+    def _now(self) -> list[Path]:
+        return sorted({*SHARED_MEMORY.glob("*"), *self._temporary.iterdir()} - self._memory)
+
+
+def unfinished_in(folder: Path) -> list[str]:
+    """The temporary files and folders that are left in a run's folder."""
+    suffixes = (".new", ".old", ".tmp")
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.suffix in suffixes)
 
 
 # Runs.

@@ -32,18 +32,18 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from harness import parser_of, without_pictures
+from harness import parser_of, unfinished_in, without_pictures
 
 from rlgraph.runs import resume, run_differences, train
 from rlgraph.workers import Callback, record_data_set
 
 LAYERS = [{"type": "dense", "units": 16, "activation": "tanh"}] * 2
-SMALL = {
+SMALL: dict[str, Any] = {
     "network_spec": LAYERS,
     "memory_spec": {"capacity": 700},
     "update_spec": {"update_interval": 4, "batch_size": 16},
 }
-PRIORITIZED = {
+PRIORITIZED: dict[str, Any] = {
     **SMALL,
     "n_step": 3,
     "memory_spec": {"type": "prioritized_replay", "capacity": 1500},
@@ -255,11 +255,7 @@ class Saved:
     """
 
     def __init__(self, folder: Path):
-        self.left = sorted(
-            str(path.relative_to(folder))
-            for path in folder.rglob("*")
-            if path.suffix in (".new", ".old", ".tmp")
-        )
+        self.left = unfinished_in(folder)
         steps = (re.fullmatch(r"step-(\d+)", path.name) for path in folder.glob("checkpoints/step-*"))
         self.newest = max((int(match[1]) for match in steps if match), default=0)
 

@@ -6,8 +6,8 @@
 A run of PPO on CartPole has two learners. One of them is killed (SIGKILL) at a random moment of training, or of the
 start of the group every fourth time: learner 0, which has the run, or learner 1. Within the limit the other must have
 ended; learner 0 names learner 1 in its error. Then the run is resumed from its last checkpoint, and the next one is
-killed. At the end the run is resumed to its last step, and must have learned. No process may be left. Exit code 1 if
-anything is wrong.
+killed. At the end the run is resumed to its last step, and must have learned. No process, shared memory or temporary
+file may be left. Exit code 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import children, is_alive, not_learned, parser_of, size_of_metrics, start, verdict, wait
+from harness import (
+    Leftovers,
+    children,
+    is_alive,
+    not_learned,
+    parser_of,
+    size_of_metrics,
+    start,
+    unfinished_in,
+    verdict,
+    wait,
+)
 
 #: Seconds until those that remain must have ended, until a run must have begun, and until the last one must be over.
 LIMIT, BEGIN, END = 10.0, 120.0, 600.0
@@ -38,12 +49,12 @@ def main() -> int:
     options.steps = max(30_000 * options.kills, 60_000)  # more than are done between the kills
     draws, problems = random.Random(options.seed), []
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "run"
+        folder, leftovers = Path(place) / "run", Leftovers(Path(place))
         for number in range(options.kills):
-            problem = _kill_one(folder, draws, options)
+            problem = _kill_one(folder, draws, options) or "; ".join(leftovers.found())
             problems += [problem] if problem else []
-            print(f"kill {number + 1}: {problem or 'ended, named'}", flush=True)
-        problems += _finish(folder, options)
+            print(f"kill {number + 1}: {problem or 'ended, named, nothing left'}", flush=True)
+        problems += [*_finish(folder, options), *leftovers.found(), *unfinished_in(folder)]
     return verdict(problems)
 
 

@@ -2,8 +2,10 @@
 
 import os
 import stat
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -273,3 +275,12 @@ def test_nothing_is_left_of_a_compilation_that_fails(tmp_path):
     with pytest.raises(OSError):
         Cache(tmp_path).store("key", fails)
     assert Cache(tmp_path).find("key") is None and not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_process_left_is_removed_after_a_day(tmp_path):
+    old, new = tmp_path / ".new-old", tmp_path / ".new-new"
+    for place in (old, new):
+        place.mkdir()
+    os.utime(old, (time.time() - 90_000,) * 2)
+    Cache(tmp_path).store("key", Path.touch)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".new-new", "key"]

@@ -398,8 +398,9 @@ def test_a_folder_right_below_a_root_may_be_of_several_suites(suite, tmp_path, m
 
 
 @pytest.mark.slow
-def test_a_benchmark_that_is_ended(document, tmp_path):
-    """SIGTERM ends the process of the seed, too; the next call goes on."""
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_benchmark_that_is_ended(how, document, tmp_path):
+    """The process of the seed ends, too; the next call goes on."""
     (tmp_path / "long.json").write_text(json.dumps({**document, "steps": 10**7}))
     (tmp_path / "suite.json").write_text(
         json.dumps({"runs": ["long.json"], "seeds": 1, "backends": ["numpy"]})
@@ -411,11 +412,15 @@ def test_a_benchmark_that_is_ended(document, tmp_path):
     while not list(place.glob("run/checkpoints/step-*/manifest.json")):
         assert process.poll() is None and time.monotonic() < limit
         time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(how)
     process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == (130 if how == signal.SIGTERM else -how)
+    result = place / "run" / "result.json"
+    while not result.exists():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
     assert (place / "run" / "checkpoints" / "last").exists()
-    assert json.loads((place / "run" / "result.json").read_text())["outcome"] == "interrupted"
+    assert json.loads(result.read_text())["outcome"] == "interrupted"
 
 
 # Pages.

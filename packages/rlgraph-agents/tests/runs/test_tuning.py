@@ -1,6 +1,8 @@
 """Searches for options: trials train for real, but briefly; their scores are made up where scores matter."""
 
 import sys
+import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -114,6 +116,28 @@ def test_a_search_is_continued(document, tmp_path, made_up):
     (tmp_path / "tuning.json").write_text("{")
     with pytest.raises(SpecError, match="has a search of another document"):
         tune(document, tmp_path, 5, space=SPACE)
+
+
+def test_a_search_that_was_killed_in_the_middle_of_a_write_is_continued(
+    document, tmp_path, made_up, monkeypatch
+):
+    """Optuna would wait for the lock without end where its link leads nowhere, and append to half a line."""
+    monkeypatch.chdir(tmp_path)
+    made_up(lambda agent: 10.0 * agent["num_epochs"])
+    tune(document, "search", 2, space=SPACE)
+    study = Path("search", "study.log")
+    with study.open("ab") as file:
+        file.write(study.read_bytes().splitlines(keepends=True)[-1][:-5])
+    Path("search", "study.log.lock").symlink_to(study)
+    continued = threading.Thread(
+        target=tune, args=(document, "search", 3), kwargs={"space": SPACE}, daemon=True
+    )
+    continued.start()
+    continued.join(20.0)
+    assert not continued.is_alive()
+    found = tune(document, "search", 4, space=SPACE)
+    assert [trial["state"] for trial in found.trials] == ["complete"] * 4
+    assert not list(Path("search").glob("study.log?*"))
 
 
 def test_a_second_search_leaves_the_first_one_alone(document, tmp_path, made_up):

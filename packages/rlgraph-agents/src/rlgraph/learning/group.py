@@ -7,10 +7,12 @@ import hmac
 import json
 import pickle
 import secrets
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -319,6 +321,8 @@ class OtherLearner:
             worker.execute_timesteps(order["timesteps"], order["limit"], order["use_exploration"])
         finally:
             worker.terminate()
+            if order["checkpoint"] is not None:  # learner 0 may have been killed before it removed it
+                shutil.rmtree(Path(order["checkpoint"]).parent, ignore_errors=True)
 
 
 def signed(key: bytes, message: bytes) -> bytes:

@@ -174,6 +174,7 @@ class _Search:
             )
         if not is_there:
             replace_json(file, settings)
+        self._mend_study()
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # else a traceback for each trial that fails
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend
@@ -190,6 +191,14 @@ class _Search:
         # A search that is continued does not draw what it drew at first.
         study.sampler = optuna.samplers.TPESampler(seed=len(study.get_trials()))
         return study
+
+    def _mend_study(self) -> None:
+        """Remove what a process left that was killed in the middle of a write: Optuna's lock, and half a line."""
+        for lock in self.folder.glob(f"{STUDY}.lock*"):
+            lock.unlink()
+        study = self.folder / STUDY
+        if study.exists() and (text := study.read_bytes()) and not text.endswith(b"\n"):
+            replace_file(study, text[: text.rfind(b"\n") + 1])
 
     def score(self, optuna: Any, trial: optuna.Trial) -> float:
         """Train with the trial's options.

@@ -233,6 +233,34 @@ def test_a_killed_learner_is_named_within_seconds_and_none_is_left():
     assert processes[1].poll() is not None
 
 
+KILLED = """
+import os, signal
+from rlgraph.agents import Agent
+from rlgraph.workers import Callback
+
+class Kill(Callback):
+    def on_report(self, worker, metrics):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+execution = {"threads": 1, "learners": 2, "collective": "gloo"}
+agent = Agent.from_spec(
+    {"type": "ppo", "execution_spec": execution, "network_spec": [8], "rollout_length": 16},
+    env="CartPole-v1", backend="torch",
+)
+agent.learn(100_000, num_envs=4, callbacks=Kill(), report_interval=200)
+"""
+
+
+@pytest.mark.slow
+def test_learner_0_that_is_killed_leaves_no_temporary_files(tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert done.returncode == -signal.SIGKILL and list(tmp_path.iterdir())
+    limit = time.monotonic() + 20.0
+    while list(tmp_path.iterdir()):
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+
+
 PROGRAM = """
 import sys
 from rlgraph.agents import Agent

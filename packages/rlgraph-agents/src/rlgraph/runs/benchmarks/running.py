@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import time
@@ -135,7 +136,7 @@ def _start(folder: Path, subject: Subject, seed: int, device: str | None) -> _Pr
     file = result_file(folder, subject, seed)
     seed_process.prepare(place, subject.run(seed, device), facts, file)
     # Files in the working directory come after installed modules, and signals are for the parent to pass on.
-    command = [sys.executable, "-P", "-m", seed_process.__name__, str(place)]
+    command = [sys.executable, "-P", "-m", seed_process.__name__, str(place), str(os.getpid())]
     with (place / seed_process.LOG).open("wb") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True

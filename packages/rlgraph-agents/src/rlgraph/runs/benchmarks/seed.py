@@ -1,4 +1,4 @@
-"""Trains and judges one seed: ``python -m rlgraph.runs.benchmarks.seed JOB`` is what a process of a benchmark does.
+"""Trains and judges one seed: a process of a benchmark does ``python -m rlgraph.runs.benchmarks.seed JOB PARENT``.
 
 A job is a folder with ``job.json`` (what is trained, with which versions, and where the result goes) and the run's
 folder, from which an interrupted job goes on. It is removed when the result is written.
@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
+import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -151,9 +154,17 @@ def thinned(curve: Curve) -> Curve:
     return [curve[i] for i in sorted(chosen)]
 
 
+def _end_with(parent: int) -> None:
+    """Interrupt this process when the benchmark has ended: one that was killed cannot."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> None:
-    """Do the job in the folder that is the argument."""
+    """Do the job in the folder that is the first argument, while the process that is the second one lives."""
     place = Path(sys.argv[1])
+    threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     if read_json(place / JOB)["imports"]:
         sys.path.append(os.getcwd())  # as on the command line
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -133,13 +134,24 @@ def run(message: bytes) -> int:
     return 0
 
 
-def end_with(parent: int) -> None:
-    """End this process when its parent has ended: before it joins the group nothing else tells it."""
+def end_with(parent: int, folder: Path | None = None) -> None:
+    """End this process when its parent has ended: before it joins the group nothing else tells it.
+
+    Args:
+        parent: the process that started this one.
+        folder: of the parent, which is removed then.
+    """
     while os.getppid() == parent:
         time.sleep(1.0)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
 if __name__ == "__main__":
-    threading.Thread(target=end_with, args=(int(sys.argv[2]),), daemon=True).start()
-    sys.exit(run(Path(sys.argv[1]).read_bytes()))
+    watched = int(sys.argv[2]), Path(sys.argv[1]).parent
+    threading.Thread(target=end_with, args=watched, daemon=True).start()
+    status = run(Path(sys.argv[1]).read_bytes())
+    if os.getppid() != watched[0]:  # it was killed, and cannot remove its folder
+        end_with(*watched)
+    sys.exit(status)

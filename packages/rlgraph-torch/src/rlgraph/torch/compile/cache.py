@@ -8,13 +8,17 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from rlgraph.core.errors import RLGraphError
 
 LIBRARY, DESCRIPTION = "program.so", "program.json"
+#: Prefix of temporary folders, and seconds after which nobody writes there: a compilation takes minutes.
+_ASIDE, _ABANDONED = ".new-", 86400.0
 
 
 def cache_folder() -> Path:
@@ -89,7 +93,8 @@ class Cache:
 
         It is written to a temporary folder and renamed when complete; of several processes, the first one wins.
         """
-        aside = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
+        self._remove_abandoned()
+        aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.folder))
         try:
             library = aside / LIBRARY
             write(library)
@@ -106,6 +111,13 @@ class Cache:
             return self.folder / key / LIBRARY
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+    def _remove_abandoned(self) -> None:
+        """Remove the temporary folders of processes that were killed."""
+        for aside in self.folder.glob(f"{_ASIDE}*"):
+            with suppress(OSError):  # it was renamed meanwhile
+                if time.time() - aside.stat().st_mtime > _ABANDONED:
+                    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _digest(file: Path) -> str:
