@@ -34,7 +34,6 @@ AGENT = {"type": "ppo", "rollout_length": 64, "network_spec": [16], "execution_s
 DOCUMENT = {
     "agent": AGENT,
     "environment": "CartPole-v1",
-    "backend": "torch",
     "steps": 6000,
     "worker": {"num_envs": 2, "vectorization": "processes", "processes": 2},
     "logging": {"tensorboard": False},
@@ -52,7 +51,7 @@ class Search:
 
     def __init__(self, place: Path):
         self.folder = place / "tuning" / "ppo-CartPole-v1"
-        (place / "run.json").write_text(json.dumps(DOCUMENT))
+        (place / "run.json").write_text(json.dumps({**DOCUMENT, "backend": "torch"}))
         (place / "space.json").write_text(json.dumps({"num_epochs": [1, 2, 3]}))
         self.arguments = ["tune", "run.json", "--space", "space.json", "--trials", str(NUMBER)]
 
@@ -129,7 +128,8 @@ def check(kind: str, place: Path, draws: random.Random, options: argparse.Namesp
         with open(said, "wb") as output:
             process = start("rlgraph.cli", *command.arguments, output=output, place=work)
         if wait(lambda process=process: process.poll() is not None, draws.uniform(*ENDED)):  # type: ignore[misc]
-            problems += [*_ended(process, said), *command.problems()]
+            if found := [*_ended(process, said), *command.problems()]:
+                return [*problems, *found]
             shutil.rmtree(command.folder)  # all is done: from the beginning
             continue
         ends += 1

@@ -1,5 +1,7 @@
 """The linear recurrence: its ways of computing, and its derivative, against a loop in NumPy."""
 
+import gc
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -59,3 +61,17 @@ def test_a_recurrence_of_next_to_nothing(length, compiled):
     run = run.get_concrete_function(tf.TensorSpec([length, 2], tf.float32))
     for size in (0, 1) if length is None else (length,):
         assert run(tf.ones((size, 2))).numpy().tolist() == [[1.0, 1.0]] * size
+
+
+def test_a_program_with_a_derivative_can_be_freed():
+    """`tf.custom_gradient` would keep its graph for the life of the process."""
+    ops = TfOps()
+
+    def run(x):
+        return tf.gradients(ops.linear_recurrence(x, 0.5), [x])
+
+    traced = tf.function(run, autograph=False).get_concrete_function(tf.TensorSpec([None, 2], tf.float32))
+    graph = weakref.ref(traced.graph)
+    del traced
+    gc.collect()
+    assert graph() is None

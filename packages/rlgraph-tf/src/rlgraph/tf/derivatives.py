@@ -40,6 +40,35 @@ def pick(x: Tensor, indices: Tensor) -> Tensor:
     return _with_derivative("GatherV2", "RLgraphPick", gather) if indices.shape[-1] == 1 else gather()
 
 
+#: Collection of a graph: the derivatives of its operations that `custom_gradient` made, by name.
+_OWN = "rlgraph_derivatives"
+
+
+def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`tf.custom_gradient` of tensors, whose derivative goes with its graph.
+
+    TensorFlow registers the derivative of each trace, and with it the graph, for the life of the process.
+    """
+
+    def derived(*inputs: Tensor) -> Any:
+        if tf.executing_eagerly() or _standard.get():
+            return tf.custom_gradient(function)(*inputs)
+        results, derivative = function(*inputs)
+        flat, graph = tf.nest.flatten(results), tf.compat.v1.get_default_graph()
+        with graph.gradient_override_map({"IdentityN": "RLgraphCustom"}):
+            outputs = tf.raw_ops.IdentityN(input=[*flat, *inputs])
+        graph.add_to_collection(_OWN, (outputs[0].op.name, (len(flat), derivative)))
+        return tf.nest.pack_sequence_as(results, outputs[: len(flat)])
+
+    return derived
+
+
+@tf.RegisterGradient("RLgraphCustom")
+def _custom_derivative(operation: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    count, derivative = dict(operation.graph.get_collection(_OWN))[operation.name]
+    return (*(None for _ in range(count)), *derivative(*gradients[:count]))
+
+
 _standard: ContextVar[bool] = ContextVar("standard", default=False)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from rlgraph.tf.derivatives import custom_gradient
 from rlgraph.tf.shaping import Shaping
 
 Tensor = Any
@@ -42,7 +43,7 @@ def _recurrence(x: Tensor, d: Tensor, *, compiled: bool) -> Tensor:
     """
     compute = _scanned if compiled else _doubled
 
-    @tf.custom_gradient
+    @custom_gradient
     def recurrence(x: Tensor, d: Tensor) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
         y = compute(x, d)
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from rlgraph.components.layers.lstm import LSTM
 from rlgraph.core.functional.recurrent import Step, lstm_step, unroll
-from rlgraph.tf.derivatives import are_standard
+from rlgraph.tf.derivatives import are_standard, custom_gradient
 
 Tensor = Any
 
@@ -47,7 +47,7 @@ def lstm(self: Any, ops: Any) -> Callable[..., Any]:
     return run
 
 
-@tf.custom_gradient
+@custom_gradient
 def _over_time(xs: Tensor, keeps: Tensor, c: Tensor, h: Tensor, weights: Tensor) -> Any:
     """An LSTM over a sequence: ``[T, B, 4 U], [T, B, 1], [B, U], [B, U], [U, 4 U] -> c, h`` of all steps and the last.
 
