@@ -98,7 +98,7 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
     if isinstance(kind, str):
         target = known.resolve(kind, resembles_environment, "an environment's class", where=f"{path}.type")
     environment = call_checked(target, (), arguments, path, name=kind if isinstance(kind, str) else None)
-    if not is_instance(environment):
+    if not is_instance(environment) and adapter_of(environment) is None:
         raise SpecError(f"{kind!r} gives a {type(environment).__name__}, no Environment", path=f"{path}.type")
     return _make_environment(environment, f"{path}.type")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -55,8 +55,12 @@ class ActorSpec:
     previous_action_and_reward: bool = False
     backend: str = "numpy"
 
-    def make_graph(self, experience: Any = None) -> AgentGraph:
+    def make_graph(self, experience: Any = None, make: Callable[..., AgentGraph] = AgentGraph) -> AgentGraph:
         """The root component; with an `experience` that of a learner.
+
+        Args:
+            experience: what it learns from; None: it only acts.
+            make: its class, or what makes it of the same arguments.
 
         Raises:
             SpecError: an option is wrong, or the Spaces are not those of the algorithm.
@@ -75,7 +79,7 @@ class ActorSpec:
         algorithm = call_checked(self.algorithm, (), self.options, "agent", handed=spaces)
         normalize = _normalize(self.normalize_states, seen)
         scale = Normalizer(has_mean=False, scope="scale-rewards") if self.scale_rewards is not None else None
-        return AgentGraph(algorithm, preprocessor, experience, masked, normalize, scale, previous)
+        return make(algorithm, preprocessor, experience, masked, normalize, scale, previous)
 
     def of_actor(self, number: int, count: int) -> ActorSpec:
         """The spec of actor `number` of `count`."""

@@ -6,7 +6,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,12 +21,18 @@ from rlgraph.learning.external_actor import ExternalActor
 from rlgraph.learning.group import Alone, LearnerGroup
 from rlgraph.learning.learner import Learner
 from rlgraph.learning.observer import Observer
-from rlgraph.learning.sampler import Sampler
 from rlgraph.learning.stored_meaning import MEANING, MEANING_KEY, check_scales, meaning_of
 from rlgraph.learning.weights import take_over_weights
 
 #: The key of the spec in a checkpoint's facts.
 AGENT = "agent"
+
+
+class TrainingSampler(Protocol):
+    """What makes the steps of training."""
+
+    def get_state(self) -> dict[str, Any] | None:
+        """What a checkpoint keeps of it, in nested arrays; None: nothing yet."""
 
 
 class AgentStorage:
@@ -45,7 +51,7 @@ class AgentStorage:
     _observing: threading.RLock
     _user: ExternalActor
     _observer: Observer
-    _sampler: Sampler | None
+    _sampler: TrainingSampler | None
     _sampler_state: Any
 
     @property

@@ -25,7 +25,7 @@ from rlgraph.learning.acting_arguments import answers_old_calls, as_fraction
 from rlgraph.learning.actor import Actor
 from rlgraph.learning.agent_class import AgentOfAlgorithm
 from rlgraph.learning.agent_options import split_options
-from rlgraph.learning.agent_storage import AgentStorage
+from rlgraph.learning.agent_storage import AgentStorage, TrainingSampler
 from rlgraph.learning.external_actor import ExternalActor
 from rlgraph.learning.group import group_of
 from rlgraph.learning.learner import Learner
@@ -134,7 +134,7 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         actor = self._user.actor
         preprocess = actor.preprocess if actor.preprocesses and not actor.is_stateful else None
         self._batches = BatchReader(reader, learner.experience, execution.dtype, preprocess)
-        self._sampler: Sampler | None = None
+        self._sampler: TrainingSampler | None = None
         #: The environment spec that a worker trains in at the moment.
         self.training_env: Any = None
         #: State of the sampler that was loaded, for the next one.
@@ -306,8 +306,19 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         if self._sampler_state is None:
             self.flush_buffers()  # the episodes of the sampler before it end here
         state, self._sampler_state = self._sampler_state, None
-        self._sampler = Sampler(self.actor, environments, self.cut, state)
-        return self._sampler
+        if state is not None and "states" not in state:  # that of a program
+            state = None
+        self._sampler = sampler = Sampler(self.actor, environments, self.cut, state)
+        return sampler
+
+    def continue_with(self, program: TrainingSampler) -> Any:
+        """Let a program make the steps of training from now on; the state that one was in, where that was loaded."""
+        state, self._sampler_state = self._sampler_state, None
+        if state is None or "running" not in state:
+            self.flush_buffers()  # the episodes of the sampler before it end here
+            state = None
+        self._sampler = program
+        return state
 
     def cut(self, slots: Any) -> None:
         """The episodes of `slots` (None: all) of training were cut after their last step."""

@@ -163,6 +163,13 @@ class Learner(Intake):
         self._do_what_is_due()
         return numbers, items
 
+    def count_update(self, steps: int, results: Any) -> dict[str, float]:
+        """Count steps and an update on them that a program has done; its numbers."""
+        self.count_steps(steps)
+        numbers = self._learned(results)
+        self._do_what_is_due()
+        return numbers
+
     def _from_experience(self) -> dict[str, float]:
         """An update from what the experience has."""
         if self.graph.memory is None:

@@ -31,6 +31,7 @@ PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "step_timeout",
                 "max_restarts",
                 "validate_states",
+                "in_graph",
             )
         },
         "report_interval": ("logging", "report_interval"),

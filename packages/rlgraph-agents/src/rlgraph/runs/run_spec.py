@@ -59,6 +59,10 @@ class WorkerSpec(Spec):
         ge=1,
         description="steps after which an episode is truncated; null: no limit",
     )
+    in_graph: bool | None = Field(
+        default=None,
+        description="one program steps the environment and learns; null: where all of it can be in one",
+    )
 
 
 class DataSpec(Spec):

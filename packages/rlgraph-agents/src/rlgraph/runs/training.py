@@ -238,11 +238,16 @@ class Run:
             if spec.steps:
                 check_learns_in_environments(agent)
         kind, self._options = worker_class(spec.executor_spec, spec.agent)
+        general = {name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()}
+        if spec.executor_spec is not None and general.pop("in_graph"):
+            raise SpecError(
+                "expected false beside an executor, whose actors step environments", path="worker.in_graph"
+            )
         with options_placed(self._options):
             self.worker = kind(
                 agent,
                 spec.environment,
-                **{name: getattr(getattr(spec, section), key) for name, (section, key) in PLACES.items()},
+                **general,
                 **self._options,
                 store_checkpoint=self._store_checkpoint,
             )

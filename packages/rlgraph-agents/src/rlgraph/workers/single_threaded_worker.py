@@ -17,6 +17,7 @@ from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.callbacks import Step
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
+from rlgraph.workers.in_graph_training import InGraphTraining, is_in_graph
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker, check_count
 
@@ -33,6 +34,8 @@ class SingleThreadedWorker(Worker):
         processes: how many processes, where environments are in processes; None: as many as there are cores, less one.
         step_timeout: seconds after which an environment in a process hangs; None: any time.
         max_restarts: how often each environment may be replaced after a crash; 0: never.
+        in_graph: whether an environment component is in one program with the agent, a rollout and its update in a
+            call; None: if all of it can be.
         options: see `Worker`.
 
     Raises:
@@ -52,6 +55,7 @@ class SingleThreadedWorker(Worker):
         processes: int | None = None,
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
+        in_graph: bool | None = None,
         **options: Any,
     ):
         super().__init__(agent, env_spec, **options)
@@ -70,6 +74,24 @@ class SingleThreadedWorker(Worker):
             num_envs = agent.group.share(self._counted, "num_envs")
         self.vectorization, self.validate_states, self.processes = vectorization, validate_states, processes
         self.step_timeout, self.max_restarts = step_timeout, max_restarts
+        of_vectors = {
+            "vectorization": (vectorization, "auto"),
+            "validate_states": (validate_states, False),
+            "frameskip": (self.frameskip, 1),
+            "max_timesteps_per_episode": (self.max_timesteps_per_episode, None),
+        }
+        given = {name: value for name, (value, usual) in of_vectors.items() if value != usual}
+        #: Trains in place of the loop; None: the environments are stepped from outside of programs.
+        self.in_graph: InGraphTraining | None = None
+        self._sampler: Any = None
+        if is_in_graph(agent, env_spec, in_graph, given):
+            self.num_envs = num_envs or 1
+            agent.learner.check_environments(self.num_envs)
+            self.in_graph, self.episodes = (
+                InGraphTraining(agent, env_spec, self.num_envs),
+                Episodes(self.num_envs),
+            )
+            return
         self.vector_env = self._make_environments(num_envs, self.max_timesteps_per_episode)
         self.num_envs = self.vector_env.num_environments
         try:
@@ -79,19 +101,30 @@ class SingleThreadedWorker(Worker):
             self.terminate()
             raise
         self.episodes = Episodes(self.num_envs)
-        self._sampler: Any = None
 
     def terminate(self) -> None:
         """Release the environments; one given as an instance belongs to whoever gave it."""
-        if not is_instance(self.env_spec):
+        if self.in_graph is None and not is_instance(self.env_spec):
             self.vector_env.terminate()
 
     @property
     def restarts(self) -> int:
         """Environments that were replaced because they crashed or hung."""
-        return self.vector_env.restarts
+        return 0 if self.in_graph is not None else self.vector_env.restarts
 
     def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
+        if self.in_graph is None:
+            self._run_from_outside(schedule, use_exploration)
+        elif use_exploration:
+            self.in_graph.run(self, schedule, self._listeners)
+        else:
+            raise SpecError(
+                "expected True: a program draws its actions; give in_graph=False", path="use_exploration"
+            )
+        if schedule.report.is_new(schedule.done):
+            self._listeners.tell("on_report", self, schedule.report.take(schedule.done))
+
+    def _run_from_outside(self, schedule: RunSchedule, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
         vector = self.vector_env
         self._sampler = sampler = agent.make_sampler(vector)
@@ -103,7 +136,7 @@ class SingleThreadedWorker(Worker):
         )
         observe = agent.observe_step
         on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
-        report, counted = schedule.report, self._counted
+        counted = self._counted
         self._begin(sampler, schedule)
         while not schedule.is_over:
             set_progress(schedule.fraction)
@@ -134,9 +167,7 @@ class SingleThreadedWorker(Worker):
             if (results := update()) is not None and on_update:
                 schedule.stop_if(listeners.tell("on_update", self, results))
             if schedule.done >= schedule.next_event:
-                self._do_what_is_due(schedule)
-        if report.is_new(schedule.done):
-            listeners.tell("on_report", self, report.take(schedule.done))
+                self.do_what_is_due(schedule)
 
     def _begin(self, sampler: Any, schedule: RunSchedule) -> None:
         """Go to the first states to act on."""
@@ -167,7 +198,7 @@ class SingleThreadedWorker(Worker):
     def _checkpoint(self, schedule: RunSchedule) -> None:
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
-        sampler = self._sampler
+        sampler = self._sampler if self.in_graph is None else self.in_graph.program
         schedule.environments = sampler.get_states()
         if schedule.environments is None:
             self.agent.flush_buffers()
@@ -193,6 +224,11 @@ class SingleThreadedWorker(Worker):
     def _limit_episodes(self, limit: int | None) -> None:
         """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
         if limit != self._limit:
+            if self.in_graph is not None:
+                raise SpecError(
+                    "expected none, since the environment is in the program: give in_graph=False",
+                    path="max_timesteps_per_episode",
+                )
             if limit is not None:
                 check_count("max_timesteps_per_episode", limit, " or None")
             self.terminate()

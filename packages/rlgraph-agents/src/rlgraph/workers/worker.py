@@ -380,7 +380,7 @@ class Worker(ABC):
         """The next `execute_timesteps` continues a run of which `done` steps are done."""
         self._schedule.done, self._goes_on = done, done > 0
 
-    def _do_what_is_due(self, schedule: RunSchedule) -> None:
+    def do_what_is_due(self, schedule: RunSchedule) -> None:
         """Report, evaluate, write a checkpoint."""
         if schedule.take_due("report"):
             schedule.stop_if(self._listeners.tell("on_report", self, schedule.report.take(schedule.done)))

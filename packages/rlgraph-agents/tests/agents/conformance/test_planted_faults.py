@@ -620,4 +620,6 @@ def test_it_is_caught(name, monkeypatch):
     outcome = run_row(ROWS[row], AgentUnderTest(kind, BACKEND, OPTIONS))
     assert outcome.status == "failed", outcome
     raised = outcome.details.rstrip().splitlines()
-    assert any(line.startswith("AssertionError: ") for line in raised), outcome.details  # not an error of the fault
+    assert any(line.startswith("AssertionError: ") for line in raised), (
+        outcome.details
+    )  # not an error of the fault

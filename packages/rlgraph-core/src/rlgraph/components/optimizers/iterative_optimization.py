@@ -203,7 +203,7 @@ class IterativeOptimization(Component):
 
     # Minibatches.
 
-    @graph_fn(host=True, spaces=_order_space, shares=(), space_of="records")
+    @graph_fn(host=True, spaces=_order_space, shares=(), space_of="records", shape_only=True)
     def _order(self, space: Any, records: Any) -> np.ndarray:
         """The indices of the records, or sequences, of each minibatch, ``[updates, M]``."""
         leaves = zip(leaves_of(records), space.flatten().items(), strict=True)

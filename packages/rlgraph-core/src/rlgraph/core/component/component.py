@@ -289,6 +289,21 @@ class Component(Composition):
         self.declared_variables[path] = variable
         return variable
 
+    def get_variables(self, name: str, space: Any, **options: Any) -> Any:
+        """Declare a variable for each leaf of a Space, ``f"{name}/{path}"``.
+
+        Args:
+            name: name within this component.
+            space: any Space; see `get_variable` for its leaves.
+            options: of `get_variable`.
+
+        Returns:
+            The variables, in dicts and tuples of the Space's structure.
+        """
+        return from_spec(space).map_leaves(
+            lambda path, box: self.get_variable(f"{name}/{path}", box, **options)
+        )
+
     def get_slots(self, name: str, variables: VariableList, *, initializer: float = 0.0) -> Slots:
         """Declare one variable for each of `variables` (e.g. an optimizer's moments), on the same device.
 

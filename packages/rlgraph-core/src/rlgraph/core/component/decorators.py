@@ -70,6 +70,7 @@ def graph_fn(
     shares: Declared[Collection[Any]] | None = None,
     space_of: str | None = None,
     same_ranks: bool = False,
+    shape_only: bool = False,
     name: str | None = None,
     component: Any = None,
     flatten_ops: bool | Collection[str] = False,
@@ -89,6 +90,7 @@ def graph_fn(
     shares: Declared[Collection[Any]] | None = None,
     space_of: str | None = None,
     same_ranks: bool = False,
+    shape_only: bool = False,
     component: Any = None,
     **options: Any,
 ) -> Any:
@@ -119,6 +121,9 @@ def graph_fn(
             the Space tells which axis is time. It has no elementwise bounds.
         same_ranks: a host function's outputs have as many rows as its inputs, so they can be used with other values
             of the same batch. Without it their number of rows is unknown.
+        shape_only: with `space_of`: of that argument the function reads shapes only. Where all sizes are fixed, its
+            leaves are objects with nothing but ``shape`` and ``ndim``, and a host function that needs no other value
+            runs before the program.
         name: its name; default: the function's.
         component: add the function to this instance instead of to a class; for use in its ``__init__``.
         flatten_ops: True, or names of arguments: a container is passed as a dict of its leaves by path
@@ -146,6 +151,7 @@ def graph_fn(
             shares,
             space_of,
             same_ranks,
+            shape_only,
         )
         return _placed(function, component)
 

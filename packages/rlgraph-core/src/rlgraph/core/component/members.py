@@ -118,6 +118,7 @@ class GraphFunction(Member):
             Spaces, or ``f(self, *input_spaces)`` returning these.
         per_variable: lists of variables are passed variable by variable, not in blocks.
         space_of: the argument whose Space in the present call is passed before the first argument.
+        shape_only: whether it reads only shapes of that argument.
         same_ranks: whether batch and time ranks of declared outputs are those of the arguments.
         writes: for a function without a body, the variables that its kernels write: names of attributes that hold
             them, or ``f(self, *input_spaces)`` returning the variables.
@@ -142,6 +143,7 @@ class GraphFunction(Member):
         shares: Declared[Collection[Any]] | None = None,
         space_of: str | None = None,
         same_ranks: bool = False,
+        shape_only: bool = False,
     ):
         super().__init__(function, options or Options(), leading=1 if host else 2)
         check_effects(function, host or not self.is_empty, writes=writes, draws=draws, shares=shares)
@@ -160,6 +162,7 @@ class GraphFunction(Member):
         self.draws = draws
         self.shares = shares
         self.space_of = None if space_of is None else present_name(space_of)
+        self.shape_only = shape_only
         #: Whether an API method that only calls it is made of it.
         self.is_of_api_method = False
         self.same_ranks = same_ranks
@@ -183,6 +186,10 @@ class GraphFunction(Member):
             raise AssemblyError(
                 f"{self.function.__qualname__}: space_of={self.space_of!r} needs an argument of that name, and a "
                 f"parameter for its Space ahead of all arguments. {nearest(str(self.space_of), after)}"
+            )
+        if self.shape_only and self.space_of is None:
+            raise AssemblyError(
+                f"{self.function.__qualname__}: shape_only=True needs space_of=, the argument"
             )
 
     @cached_property

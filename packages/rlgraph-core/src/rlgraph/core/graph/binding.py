@@ -29,18 +29,23 @@ def bind(
             return handle(value)
         if isinstance(value, Slots):
             return blocks(value)
-        if type(value) is list and any(isinstance(item, Variable | Slots) for item in value):
-            return [replace(item) for item in value]
-        if type(value) is tuple and any(isinstance(item, Variable | Slots) for item in value):
-            return tuple(replace(item) for item in value)
-        if type(value) is dict and any(isinstance(item, Variable | Slots) for item in value.values()):
-            return {key: replace(item) for key, item in value.items()}
+        if type(value) in (list, tuple, dict) and _holds_variables(value):
+            if type(value) is dict:
+                return {key: replace(item) for key, item in value.items()}
+            return type(value)(map(replace, value))
         return value
 
     view = object.__new__(type(component))
     hidden = ("declared_variables", "sub_components")
     view.__dict__.update({k: v if k in hidden else replace(v) for k, v in vars(component).items()}, **extra)
     return view
+
+
+def _holds_variables(value: Any) -> bool:
+    """Whether a value is a variable, or a list, tuple or dict in which there is one."""
+    if type(value) in (list, tuple, dict):
+        return any(map(_holds_variables, value.values() if type(value) is dict else value))
+    return isinstance(value, Variable | Slots)
 
 
 def slots_of(component: Any) -> list[Slots]:

@@ -27,6 +27,7 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.values import Value, describe, first_difference, map_leaves
 from rlgraph.core.ops import Effects, SymbolicDim, TensorSpec
+from rlgraph.core.ops.dims import RankSize
 from rlgraph.core.ops.effects import together
 
 
@@ -158,10 +159,16 @@ def leave_loop(
     if node.collected is not None:
         size = count if isinstance(count, int) else SymbolicDim.symbol(f"N{node.id}")
         items = tensors_of(collected, float_dtype, where)
-        outputs.append(map_leaves(lambda spec: replace(spec, shape=(size, *spec.shape)), items))
+        outputs.append(map_leaves(lambda spec: replace(spec, shape=(_steps(size, spec), *spec.shape)), items))
     # An iteration's values are copied where they could be a variable's memory; those of the start are what they are.
     views = (frozenset({"carried", "captured"}), *(frozenset[str]() for _ in outputs[1:]))
     return tuple(outputs), _effects_within(node, effects, len(outputs), views)
+
+
+def _steps(size: int | SymbolicDim, spec: TensorSpec) -> int | SymbolicDim:
+    """The axis of what a loop collects: time, in front of a batch of fixed size."""
+    is_batch = bool(spec.shape) and isinstance(spec.shape[0], RankSize)
+    return RankSize(size, "time") if is_batch and isinstance(size, int) else size
 
 
 def join_branch(

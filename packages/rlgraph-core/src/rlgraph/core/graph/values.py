@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rlgraph.core.errors import no_part
@@ -10,10 +12,26 @@ from rlgraph.core.graph.nodes import Path
 from rlgraph.core.graph.variables import GradientList, VariableList
 from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.spaces import Dict, Space, Tuple
+from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
+from rlgraph.spaces.ranks import is_fixed
 
 #: TensorSpec | dict[str, Value] | tuple[Value, ...] | VariableList | GradientList
 Value = Any
+
+
+@dataclass(frozen=True)
+class FixedShape:
+    """What stands for a tensor where only its shape is needed, and is known."""
+
+    spec: TensorSpec
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(int(size) for size in self.spec.shape)  # type: ignore[arg-type]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.spec.shape)
 
 
 def is_leaf(value: Value) -> bool:
@@ -89,14 +107,29 @@ def space_of(value: Value) -> Any:
     Raises:
         ValueError: a leaf has no Space.
     """
-    if isinstance(value, TensorSpec):
-        return value.to_space()
+    if isinstance(value, TensorSpec | FixedShape):
+        return (value.spec if isinstance(value, FixedShape) else value).to_space()
     if isinstance(value, dict):
         parts = {key: item for key, item in value.items() if not isinstance(item, bool | None)}
-        return Dict({key: space_of(item) for key, item in parts.items()})
+        return Dict(dict(zip(parts, _of_one_size([space_of(item) for item in parts.values()]), strict=True)))
     if _is_tuple(value):
-        return Tuple(*(space_of(item) for item in value))
+        return Tuple(*_of_one_size([space_of(item) for item in value]))
     return value
+
+
+def _of_one_size(spaces: list[Space]) -> list[Space]:
+    """The Spaces as parts of one container: a batch or time rank whose sizes differ has an unknown size."""
+    for rank in ("batch_rank", "time_rank"):
+        sizes = {getattr(box, rank) for space in spaces for box in space.flatten().values()} - {False}
+        if len(sizes) > 1 and any(map(is_fixed, sizes)):
+            spaces = [space.map(partial(_with_unknown, rank)) for space in spaces]
+    return spaces
+
+
+def _with_unknown(rank: str, _: str, box: BoxSpace) -> Space:
+    if not is_fixed(getattr(box, rank)):
+        return box
+    return box.with_batch_rank() if rank == "batch_rank" else box.with_time_rank()
 
 
 def identity(value: Value) -> Hashable:

@@ -8,7 +8,7 @@ from typing import Any
 from rlgraph.core.errors import InferenceError
 from rlgraph.core.ops.checks import require_size, require_whole
 from rlgraph.core.ops.contract import operation
-from rlgraph.core.ops.dims import SymbolicDim, product
+from rlgraph.core.ops.dims import RankSize, SymbolicDim, product
 from rlgraph.core.ops.elementwise import broadcast_shapes, common_dtype
 from rlgraph.core.ops.reduction import normalize_axis, reduced_shape
 from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
@@ -32,9 +32,29 @@ def reshape(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
     rest = product(tuple(dim for i, dim in enumerate(wanted) if i not in free))
     if free:
         wanted[free[0]] = _divide(total, rest, x, shape)
+        wanted[free[0]] = _with_rank(wanted, free[0], x.shape)
     elif total != rest and SymbolicDim.undivided(total) != SymbolicDim.undivided(rest):
         raise InferenceError(f"ops.reshape: {x} has {total} elements, the shape {tuple(shape)} has {rest}")
     return x.with_shape(tuple(wanted))
+
+
+def _with_rank(wanted: Sequence[int | SymbolicDim], axis: int, given: Shape) -> int | SymbolicDim:
+    """The size of `wanted` at `axis`; a rank if it is made of one: of a part of it, or with sizes in front of it.
+
+    Time and batch together are a batch.
+    """
+    size = wanted[axis]
+    if any(isinstance(dim, SymbolicDim) for dim in (*wanted, *given)) or not product(given):
+        return size
+    start, end = product(tuple(wanted[:axis])), product(tuple(wanted[: axis + 1]))
+    bounds = [product(given[:i]) for i in range(len(given) + 1)]
+    covered = [
+        dim for dim, low, high in zip(given, bounds, bounds[1:], strict=False) if low < end and high > start
+    ]
+    ranks = {dim.rank for dim in covered if isinstance(dim, RankSize)}
+    if not covered or not isinstance(covered[-1], RankSize):
+        return size
+    return RankSize(size, "batch" if "batch" in ranks else "time")
 
 
 def _divide(

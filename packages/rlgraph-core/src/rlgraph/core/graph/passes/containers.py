@@ -41,7 +41,8 @@ from rlgraph.core.graph.nodes import (
     with_expressions,
     with_regions,
 )
-from rlgraph.core.graph.values import Value, leaves, space_of
+from rlgraph.core.graph.values import FixedShape, Value, leaves, map_leaves, space_of
+from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
 def expand(
@@ -62,10 +63,13 @@ def expand(
     """
     flat = {n: flat_parts(e, arguments[n]) for n, e in node.arguments if function.options.flattens(n)}
     if not function.options.split_ops:
+        leading = _space_argument(function, arguments)
         packed = (
             (n, Pack(dict, tuple(flat[n].items())) if n in flat else whole) for n, whole in node.arguments
         )
-        leading = _space_argument(function, arguments)
+        if function.shape_only and _has_fixed_sizes(arguments[function.space_of]):
+            shapes = Const(map_leaves(FixedShape, arguments[function.space_of]))
+            packed = ((n, shapes if n == function.space_of else whole) for n, whole in packed)
         return {"": replace(node, id=next(ids), arguments=(*leading, *packed))}
     calls = {}
     for key in common_keys(label(node), flat):
@@ -90,6 +94,13 @@ def _space_argument(function: Any, arguments: Mapping[str, Value], key: str = ""
         raise BuildError(
             f"{function.name}: the Space of {function.space_of!r} is asked for: {error}"
         ) from None
+
+
+def _has_fixed_sizes(value: Value) -> bool:
+    return all(
+        isinstance(leaf, TensorSpec) and all(isinstance(size, int) for size in leaf.shape)
+        for _, leaf in leaves(value)
+    )
 
 
 def merged(calls: Mapping[str, GraphFunctionCall], index: int, values: Mapping[Source, Value]) -> Expression:

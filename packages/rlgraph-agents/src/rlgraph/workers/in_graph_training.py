@@ -1,0 +1,115 @@
+"""Training in one program with the environment, in place of the loop of `SingleThreadedWorker`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core import SpecError
+from rlgraph.environments import environment_seed
+from rlgraph.environments.adapters.component_env import environment_component
+from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.training_program import TrainingProgram, reasons_against
+from rlgraph.workers.compatibility import check_fits
+from rlgraph.workers.listeners import Listeners
+from rlgraph.workers.run_schedule import RunSchedule
+from rlgraph.workers.worker import Worker
+
+_log = logging.getLogger(__name__)
+
+
+def is_in_graph(agent: BaseAgent, env_spec: Any, wanted: bool | None, options: Mapping[str, Any]) -> bool:
+    """Whether an agent is trained in one program with its environment.
+
+    Args:
+        agent: the agent.
+        env_spec: its environment.
+        wanted: None: if all of it can be in a program.
+        options: name -> value of those options of the worker that have not their defaults; they are for environments
+            that are stepped from outside.
+
+    Raises:
+        SpecError: it is wanted, and something cannot be in a program.
+    """
+    if wanted is False or (environment_component(env_spec) is None and wanted is None):
+        return False
+    reasons = [*reasons_against(agent), *options]
+    if environment_component(env_spec) is None:
+        reasons = [f"the environment {env_spec!r}, which is no environment component", *reasons]
+    if not reasons:
+        if agent.executor.backend.name == "torch" and not agent.executor.execution.compile:
+            _log.warning(
+                "PyTorch steps an environment in its program more slowly than from outside, unless the program is "
+                "compiled: give the agent execution_spec={'compile': true}, or the worker in_graph=False"
+            )
+        return True
+    if wanted:
+        raise SpecError(
+            f"{', '.join(reasons)}: cannot be in one program with the environment: leave it out, or give "
+            "in_graph=False, which steps the environment from outside",
+            path="worker.in_graph",
+        )
+    _log.info("the environment is stepped from outside of the program, since there is %s", ", ".join(reasons))
+    return False
+
+
+class InGraphTraining:
+    """Trains an agent in copies of an environment component; a rollout of all and its update are one call.
+
+    Reports, evaluations, checkpoints and the end of training come between two calls.
+
+    Args:
+        agent: the agent.
+        env_spec: the environment component.
+        num_envs: number of copies.
+    """
+
+    def __init__(self, agent: BaseAgent, env_spec: Any, num_envs: int):
+        component = environment_component(env_spec, num_envs)
+        assert component is not None
+        check_fits(agent, component)
+        seed = environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
+        self.agent, self.num_envs = agent, num_envs
+        self.program = TrainingProgram(agent, component, seed)
+
+    def run(self, worker: Worker, schedule: RunSchedule, listeners: Listeners) -> None:
+        """Train until the schedule is over."""
+        if listeners.to("on_step"):
+            raise SpecError(
+                "expected no callback with on_step, which is called at every step: a program makes many; give "
+                "in_graph=False",
+                path="callbacks",
+            )
+        agent, program = self.agent, self.program
+        on_update, steps = listeners.to("on_update"), program.steps
+        self._begin(schedule)
+        while not schedule.is_over:
+            # An update is scheduled as from outside, where it follows the last step.
+            agent.set_progress(schedule.fraction_at(schedule.done + steps - self.num_envs))
+            numbers, episodes = program.run()
+            schedule.done += steps
+            worker.timesteps += steps
+            self._take_in(worker, schedule, listeners, episodes)
+            if on_update:
+                schedule.stop_if(listeners.tell("on_update", worker, numbers))
+            if schedule.done >= schedule.next_event:
+                worker.do_what_is_due(schedule)
+
+    def _begin(self, schedule: RunSchedule) -> None:
+        state = self.agent.continue_with(self.program)
+        if state is None or schedule.environments is None:
+            self.program.begin()
+        else:
+            self.program.set_state(state)
+        schedule.environments = None
+
+    def _take_in(self, worker: Worker, schedule: RunSchedule, listeners: Listeners, episodes: Any) -> None:
+        """Count the episodes that ended, in the order of their steps."""
+        for place in zip(*np.nonzero(episodes["ends"]), strict=True):
+            ended = float(episodes["returns"][place]), int(episodes["lengths"][place])
+            worker.episodes.record(*ended)
+            schedule.stop_if(listeners.tell("on_episode", worker, *ended))
+        schedule.stop_if(worker.episodes_of_run >= schedule.episodes)

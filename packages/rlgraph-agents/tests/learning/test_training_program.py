@@ -1,0 +1,252 @@
+"""Training as one program with the environment: against the same root stepped from outside, and in runs."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.components.environments.cart_pole import CartPole
+from rlgraph.components.environments.masked_grid import MaskedGrid
+from rlgraph.components.environments.pendulum import Pendulum
+from rlgraph.core import SpecError, executor_class, rlgraph_api
+from rlgraph.learning.training_graph import TrainingGraph
+from rlgraph.runs import resume, run_differences, train
+from rlgraph.spaces import FloatBox
+from rlgraph.workers import Callback, SingleThreadedWorker
+
+LENGTH, NUMBER, UPDATES = 16, 4, 20
+DENSE, LSTM = [{"type": "dense", "units": 16, "activation": "tanh"}], [{"type": "lstm", "units": 8}]
+
+
+class SteppedFromOutside(TrainingGraph):
+    """The same root, one step of all copies in a call."""
+
+    @rlgraph_api
+    def one_step(self, progress=None):
+        before = self._read()
+        states = self.environment.get_states(before["task"])
+        internal = before["internal_states"] if self._table_space else None
+        acted, _ = self._acted("act", states, internal, progress)
+        stepped = self.environment.step(before["task"], acted["actions"])
+        running = {"task": stepped["task"], "begins": stepped["ends"]}
+        record = {
+            "states": states,
+            "actions": acted["actions"],
+            "next_states": stepped["reached"],
+            "rewards": stepped["rewards"],
+            "terminals": stepped["terminated"],
+            "ends": stepped["ends"],
+        }
+        if internal is not None:
+            running["internal_states"] = self._cleared(stepped["ends"], acted["internal_states"])
+            record |= {"begins": before["begins"], "internal_states": internal}
+        self._keep(running)
+        return record
+
+
+def agent_on(backend, kind, environment, layers, **options):
+    return Agent.from_spec(
+        {"type": kind, "rollout_length": LENGTH, "network_spec": layers, **options},
+        state_space=environment.state_space,
+        action_space=environment.action_space,
+        backend=backend,
+        seed=3,
+        execution_spec={"dtype": "float64", "threads": None},
+    )
+
+
+def executor_of(agent, environment, make, methods):
+    learner = agent.learner
+    graph = learner.spec.make_graph(learner.experience, partial(make, environment))
+    internal = graph.algorithm.internal_states_space
+    spaces = {"progress": FloatBox(0.0, 1.0)}
+    if internal or "update" in methods:
+        methods = [*dict.fromkeys((*methods, "update"))]
+        spaces |= learner.experience.input_spaces(learner.state_space, agent.action_space, internal)
+    backend = agent.executor.backend.name
+    execution = {"seed": 3, "dtype": "float64", "threads": None}
+    return executor_class(backend)(
+        graph,
+        spaces,
+        action_space=agent.action_space,
+        backend=backend,
+        execution_spec=execution,
+        api_methods=methods,
+    )
+
+
+CASES = {
+    "ppo": ("ppo", CartPole, DENSE),
+    "a2c": ("a2c", CartPole, DENSE),
+    "floats": ("ppo", Pendulum, DENSE),
+    "masks": ("ppo", MaskedGrid, DENSE),
+    "lstm": ("ppo", CartPole, [*DENSE, *LSTM]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_does_what_the_root_does_from_outside(case, backend):
+    kind, make, layers = CASES[case]
+    agent = agent_on(backend, kind, make(), layers)
+    inside = executor_of(agent, make().copies(NUMBER), TrainingGraph, ["begin", "train"])
+    outside = executor_of(agent, make().copies(NUMBER), SteppedFromOutside, ["begin", "one_step", "update"])
+    np.testing.assert_equal(inside.execute("begin"), outside.execute("begin"))
+    for _ in range(UPDATES):
+        inside.execute("train", 0.5)
+        steps = [outside.execute("one_step", 0.5) for _ in range(LENGTH)]
+        beginnings = [steps[0].pop("internal_states")] if "internal_states" in steps[0] else []
+        for step in steps[1:]:
+            step.pop("internal_states", None)
+        records = {name: _stacked([step[name] for step in steps]) for name in steps[0]}
+        records["weights"] = np.ones((LENGTH, NUMBER))
+        outside.execute("update", records, *beginnings, progress=0.5)
+    one, other = inside.get_weights(), outside.get_weights()
+    assert one.keys() == other.keys()
+    for name in one:
+        # XLA and TensorFlow's optimizer of graphs may round otherwise inside of a loop.
+        tolerance = 0.0 if backend == "torch" else 1e-12
+        np.testing.assert_allclose(one[name], other[name], rtol=tolerance, atol=tolerance, err_msg=name)
+    assert len(inside.plan("train").segments) == 1, "host functions cut the program"
+
+
+def _stacked(values):
+    if isinstance(values[0], dict):
+        return {name: _stacked([value[name] for value in values]) for name in values[0]}
+    return np.stack(values)
+
+
+def test_it_learns_cart_pole(backend):
+    agent = Agent.from_spec(
+        {
+            "type": "ppo",
+            "rollout_length": 64,
+            "network_spec": [64, 64],
+            "optimizer_spec": {"learning_rate": 2e-3},
+        },
+        env="rlgraph/CartPole-v1",
+        backend=backend,
+        seed=1,
+        execution_spec={"threads": None},
+    )
+    result = agent.learn(24_000, num_envs=8, in_graph=True)
+    assert result.timesteps == agent.timesteps == 24_064
+    assert result.updates == agent.updates == 47
+    assert result.episodes > 100
+    assert agent.evaluate(10).mean > 150  # 20 of random actions
+
+
+def document(**agent):
+    return {
+        "agent": {
+            "type": "ppo",
+            "rollout_length": 16,
+            "network_spec": DENSE,
+            "execution_spec": {"threads": None},
+            **agent,
+        },
+        "environment": "rlgraph/CartPole-v1",
+        "steps": 1500,
+        "seed": 3,
+        "worker": {"num_envs": 4, "in_graph": True},
+        "checkpoints": {"interval": 250},
+        "evaluation": {"interval": 500, "episodes": 2, "final_episodes": 2},
+        "logging": {"report_interval": 200},
+    }
+
+
+KILLED = """
+import os, json, sys
+from rlgraph.runs import train
+from rlgraph.workers import Callback
+
+class Dies(Callback):
+    def on_update(self, worker, results):
+        if worker.timesteps >= {at}:
+            os._exit(9)
+
+train(json.loads(sys.argv[1]), sys.argv[2], [Dies()])
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_run_is_resumed_bit_for_bit(backend, tmp_path):
+    run = {**document(network_spec=[*DENSE, *LSTM]), "backend": backend}
+    whole = train(run, tmp_path / "whole")
+    assert not whole.departures
+    program = [sys.executable, "-c", KILLED.format(at=900), json.dumps(run), str(tmp_path / "killed")]
+    ended = subprocess.run(program, env=os.environ, capture_output=True, check=False)
+    assert ended.returncode == 9, ended.stderr.decode()
+    assert not resume(tmp_path / "killed").departures
+    assert run_differences(tmp_path / "whole", tmp_path / "killed") == []
+    assert whole.training.timesteps == 1536
+    assert Agent.load(tmp_path / "whole").updates > 0
+
+
+def test_reports_episodes_and_updates_are_told(backend):
+    class Heard(Callback):
+        def __init__(self):
+            self.episodes, self.updates, self.reports = [], 0, []
+
+        def on_episode(self, worker, episode_return, length):
+            self.episodes.append((episode_return, length))
+
+        def on_update(self, worker, results):
+            self.updates += 1
+            assert {"loss", "entropy"} <= results.keys()
+
+        def on_report(self, worker, metrics):
+            self.reports.append(metrics)
+
+    agent = agent_on(backend, "ppo", CartPole(), DENSE)
+    worker = SingleThreadedWorker(agent, CartPole(), num_envs=NUMBER, report_interval=200)
+    result = worker.execute_timesteps(1000, callbacks=(heard := Heard()))
+    assert worker.in_graph is not None
+    assert heard.updates == result.updates == agent.updates == 16
+    assert len(heard.episodes) == result.episodes == len(worker.returns) > 10
+    assert all(episode_return == length for episode_return, length in heard.episodes)
+    assert len(heard.reports) == 5
+    assert sum(length for _, length in heard.episodes) <= 1024
+    before = agent.get_weights()
+    worker.execute_timesteps(64)
+    assert any(not np.array_equal(before[name], now) for name, now in agent.get_weights().items())
+
+
+def refused(agent, said, env="rlgraph/CartPole-v1", **options):
+    with pytest.raises(SpecError, match=said):
+        SingleThreadedWorker(agent, env, in_graph=True, **options)
+
+
+def test_what_cannot_be_in_a_program_is_named(backend, caplog):
+    agent = agent_on(backend, "ppo", CartPole(), DENSE)
+    refused(agent, "no environment component", env="CartPole-v1")
+    refused(agent, "vectorization", vectorization="sequential")
+    refused(agent, "frameskip", frameskip=2)
+    refused(agent, "max_timesteps_per_episode", max_timesteps_per_episode=10)
+    refused(agent, "it was made for", env=Pendulum())
+    refused(agent_on(backend, "ppo", CartPole(), DENSE, normalize_states=True), "normalize_states")
+    refused(
+        agent_on(backend, "ppo", CartPole(), DENSE, previous_action_and_reward=True),
+        "previous_action_and_reward",
+    )
+    stack = [{"type": "sequence", "sequence_length": 2, "add_rank": False}]
+    refused(agent_on(backend, "ppo", CartPole(), DENSE, preprocessing_spec=stack), "preprocessing_spec")
+
+    class AtSteps(Callback):
+        def on_step(self, worker, step): ...
+
+    worker = SingleThreadedWorker(agent, CartPole, num_envs=2)
+    with pytest.raises(SpecError, match="on_step"):
+        worker.execute_timesteps(100, callbacks=AtSteps())
+    with pytest.raises(SpecError, match="draws its actions"):
+        worker.execute_timesteps(100, use_exploration=False)
+    with caplog.at_level(logging.INFO):
+        outside = SingleThreadedWorker(agent, CartPole, num_envs=2, frameskip=2)
+    assert outside.in_graph is None
+    assert "from outside of the program, since there is frameskip" in caplog.text
+    assert SingleThreadedWorker(agent, CartPole, num_envs=2, in_graph=False).in_graph is None

@@ -1,0 +1,1 @@
+"""Environments as components: they are stepped inside of programs, on every backend."""
