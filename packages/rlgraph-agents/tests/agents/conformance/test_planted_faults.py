@@ -10,10 +10,12 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance import AgentUnderTest, load_rows, options, run_row
 from rlgraph.algorithms import td3
 from rlgraph.algorithms.a2c import A2C
+from rlgraph.algorithms.dqfd import DQFD
 from rlgraph.algorithms.dqn import DQN
 from rlgraph.algorithms.impala import IMPALA
 from rlgraph.algorithms.iql import IQL
 from rlgraph.algorithms.ppo import PPO
+from rlgraph.algorithms.qr_dqn import QRDQN
 from rlgraph.algorithms.sac import SAC
 from rlgraph.algorithms.td3 import TD3
 from rlgraph.components import (
@@ -22,12 +24,16 @@ from rlgraph.components import (
     DQNLoss,
     IQLLoss,
     PPOLoss,
+    QuantileDQNLoss,
     SACLoss,
     Target,
 )
 from rlgraph.core import branch, graph_fn, registry, rlgraph_api
+from rlgraph.core.functional.distributional import quantile_midpoints
 from rlgraph.core.functional.distributions.squashed_normal import squash
+from rlgraph.core.functional.implicit_q_learning import expectile_loss
 from rlgraph.core.functional.policy_gradient import sum_of_parts
+from rlgraph.core.functional.q_learning import huber
 from rlgraph.core.functional.td3 import smoothed_actions
 from rlgraph.core.specs.parameters import parameters_of
 
@@ -609,6 +615,89 @@ class PPOReportsMinusTheEntropy(PPO):
     @graph_fn
     def minus(self, ops, x):
         return -x
+
+
+class FractionsOfTargets(QuantileDQNLoss):
+    def penalties(self, ops, taken, targets):
+        errors = ops.expand_dims(targets, -2) - ops.expand_dims(taken, -1)
+        fractions = ops.expand_dims(quantile_midpoints(ops, targets.shape[-1]), 0)  # not of those that learn
+        weights = ops.where(errors < 0.0, 1.0 - fractions, fractions)
+        return ops.sum(ops.mean(weights * huber(ops, errors, self.huber_delta), axis=-1), axis=-1)
+
+
+@caught_by("values/discounted_rewards")
+class QRDQNExchangesAxes(QRDQN):
+    make_loss = FractionsOfTargets
+
+
+@caught_by("values/states_after_ends")
+class DQFDValuesTheNextState(DQFD):
+    def loss_inputs(self, records):
+        reached = {"n_step_next_observations": records["next_observations"]}
+        return super().loss_inputs({**records, **(reached if "n_step_rewards" in records else {})})
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class PPODividesByTheVariance(PPO):
+    @rlgraph_api
+    def step(self, records, progress=None):
+        if "policy_advantages" in records:
+            divided = self.divided(records["policy_advantages"], records["advantages"])
+            records = {**records, "policy_advantages": divided}
+        return PPO.step.function(self, records, progress)
+
+    @graph_fn
+    def divided(self, ops, standardized, advantages):
+        return standardized / ops.sqrt(ops.mean(ops.square(advantages - ops.mean(advantages))) + 1e-8)
+
+
+@caught_by("options/each_has_an_effect", "nothing else")
+class PPOComparesEnvironments(PPO):
+    def compute_advantages(self, records):
+        fields, metrics = super().compute_advantages(records)
+        return {**fields, "policy_advantages": self.compared(fields["advantages"])}, metrics
+
+    @graph_fn
+    def compared(self, ops, advantages):
+        return advantages - ops.mean(advantages, axis=1, keepdims=True)
+
+
+@caught_by("experience/garbage_changes_nothing_with_memory")
+class A2CRemembersTheEpisodeBefore(A2C):
+    @rlgraph_api
+    def update(self, records, progress=None):
+        names = [name for name in ("observations", "next_observations") if "resets" in records[name]]
+        others = {name: self.never_reset(records[name], records["weights"]) for name in names}
+        return A2C.update.function(self, {**records, **others}, progress)
+
+    def never_reset(self, observations, weights):
+        return {**observations, "resets": self.after_gaps(observations["resets"], weights)}
+
+    @graph_fn
+    def after_gaps(self, ops, resets, weights):
+        gaps = ops.logical_not(ops.astype(weights, "bool"))
+        return ops.logical_and(resets, ops.logical_or(gaps, ops.concat([gaps[:1], gaps[:-1]], axis=0)))
+
+
+@caught_by("masks/log_probabilities_with_masks")
+class A2CLearnsWithoutMasks(A2C):
+    @rlgraph_api
+    def update(self, records, progress=None):
+        observations = {name: x for name, x in records["observations"].items() if name != "action_mask"}
+        return A2C.update.function(self, {**records, "observations": observations}, progress)
+
+
+class PositivePartsOfAdvantages(IQLLoss):
+    @graph_fn(returns=2)
+    def _value_and_actor_loss(self, ops, state_values, evaluated_values, q_values_target, log_likelihood):
+        values = ops.stop_gradient(self.target_value(ops, q_values_target))
+        weights = ops.maximum(self.inverse_temperature * (values - ops.stop_gradient(evaluated_values)), 0.0)
+        return expectile_loss(ops, values - state_values, self.expectile), -weights * log_likelihood
+
+
+@caught_by("values/discounted_rewards")
+class IQLImitatesTheBetterOnly(IQL):
+    make_loss = PositivePartsOfAdvantages
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -123,7 +123,8 @@ def _expect_little_of_the_improbable(subject: AgentUnderTest) -> None:
     moved = differing(before, agent.executor.get_weights(trainable_only=True), 1e-9)
     assert not moved, (
         f"an update on actions that are exp(60) times less probable now than when they were taken changes {moved[0]}; "
-        "expected no change. Usual causes: the importance ratio is upside down; it has no effect"
+        "expected no change. Usual causes: the importance ratio is upside down; it has no effect, or is missing in the "
+        "gradient of the policy"
     )
 
 

@@ -99,6 +99,58 @@ def garbage_changes_nothing_with_memory(subject: AgentUnderTest) -> None:
             "made; expected another one. Usual cause: rollouts or sequences are unrolled from states of 0"
         )
     _expect_own_internal_states(subject)
+    _expect_forgetting(subject)
+
+
+def _expect_forgetting(subject: AgentUnderTest) -> None:
+    """Of rollouts: what a policy learns of an episode does not depend on the states of the one before."""
+    algorithm = subject.make(**subject.recurrent_options).learner.graph.algorithm
+    policy = getattr(algorithm, "policy", None)
+    if policy is None or not algorithm.experience.kind.is_sequential:
+        return
+    if "get_state_values" in policy.api_methods():
+        return  # the loss of its values depends on all states
+    one, other = (_learned_after_an_episode(subject, added) for added in (0.0, 2.0))
+    moved = differing(one, other, 1e-9)
+    assert not moved, (
+        f"what the policy learns of an episode depends on the states of the one before, which had no rewards, in the "
+        f"same rollout ({moved[0]} differs); expected no change, as acting began it with fresh internal states. Usual "
+        "cause: an update unrolls the network over ends of episodes, since it is not told of the resets"
+    )
+
+
+def _learned_after_an_episode(subject: AgentUnderTest, added: float) -> dict[str, np.ndarray]:
+    """Weights of the policy after a rollout of two episodes: an update on the second, where values are 0.
+
+    Args:
+        added: to the states of the first one.
+    """
+    options: dict[str, Any] = {"optimizer_spec": {"type": "sgd", "learning_rate": 0.1}, "rollout_length": 8}
+    options |= {"num_epochs": 1, "num_minibatches": 1, "weight_entropy": 0.0, "normalize_states": False}
+    agent = subject.make(**options, standardize_advantages=False, **subject.recurrent_options)
+    scope = f"{agent.learner.graph.algorithm.policy.scope_path}/"
+    weights = agent.executor.get_weights(trainable_only=True)
+    agent.set_weights({name: np.zeros_like(x) for name, x in weights.items() if not name.startswith(scope)})
+    rng, step = np.random.default_rng(0), 0
+    while not agent.updates:
+        states, reached = rng.normal(size=(2, 1, 4))
+        rewards, is_first = rng.normal(size=1), step < 4
+        actions, extras = acted(agent, states + added * is_first)
+        ends = np.array([step == 3])
+        agent.observe(
+            states + added * is_first,
+            actions,
+            rewards * (not is_first),
+            ends,
+            reached,
+            batched=True,
+            **extras,
+        )
+        if ends:
+            agent.reset("env_0")
+        agent.update_if_due()
+        step += 1
+    return {name: x for name, x in agent.get_weights().items() if name.startswith(scope)}
 
 
 def _expect_own_internal_states(subject: AgentUnderTest) -> None:

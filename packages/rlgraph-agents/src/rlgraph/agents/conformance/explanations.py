@@ -53,7 +53,8 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "Rewards are the log-probabilities that the actor has; a probe in update compares them with its own, the row "
         "with those that act remembers.",
         "1e-5 in float32, 1e-12 in float64",
-        "update sees other states, or other weights, than acting did; act draws twice",
+        "update sees other states, or other weights, than acting did; act draws twice; the gradient of the policy "
+        "lacks the importance ratio",
     ),
     "acting/log_probabilities_with_memory": (
         "As acting/log_probabilities, with an LSTM and a GRU.",
@@ -112,9 +113,11 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "means, standardization or sums without the weights of the rows",
     ),
     "experience/garbage_changes_nothing_with_memory": (
-        "As experience/garbage_changes_nothing, with recurrent networks.",
-        "no bit differs",
-        "means, standardization or sums without the weights of the rows",
+        "As experience/garbage_changes_nothing, with recurrent networks. A rollout of two episodes, of which the "
+        "first has other states.",
+        "no bit differs; 1e-9 after other states",
+        "means, standardization or sums without the weights of the rows; an update does not reset internal states at "
+        "ends of episodes",
     ),
     "updates/importance_weights": (
         f"{BATCHES} One of them has another reward, with importance weights 0, 0.1 and 1. Then all have 0.5.",
@@ -157,21 +160,26 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
     "updates/every_part_learns": (
         f"{BATCHES} Six of them.",
         "every trainable variable changes",
-        "a part is missing in the variables of the optimizer; a loss is left out",
+        "a part is missing in the variables of the optimizer; a loss is left out; the loss is computed without the "
+        "noise of the network",
     ),
     "values/states_after_ends": (
-        f"{BATCHES} The states after two terminations, after two truncations, and after the last steps, are others.",
+        f"{BATCHES} The states after two terminations, after two truncations, and after the last steps, are others; "
+        "of fields of several steps, the state that these reached.",
         "1e-7 after terminations; any change after truncations and last steps",
-        "no factor 1 - terminals; truncations are taken for terminations",
+        "no factor 1 - terminals; truncations are taken for terminations; sums over time go on over truncations; a "
+        "target of several steps has the value of the state after one",
     ),
     "values/discounted_rewards": (
         "A chain of three states with rewards 0.3, 1.5 and 0.8, and discount 0.5, half of it cut: up to 600 updates. "
         "With initial_alpha also values of one reward, the policy held, with two floats as actions. The best actions "
-        "of Q-learning in a task of three states. Steps of policies beside the gradient of what they climb, by "
-        "differences.",
-        "0.04; with the entropy 0.1; for gradients a cosine of 0.999",
-        "the discount is missing or another; rewards are shifted; targets do not move; the entropy of the next state "
-        "is missing, or is a mean over the elements of actions",
+        "of Q-learning in a task of three states. With num_quantiles also the mean of 5 quantiles of rewards 0 and 1. "
+        "Steps of policies beside the gradient of what they climb, by differences.",
+        "0.04; with the entropy 0.1, of quantiles 0.02; for gradients a cosine of 0.999",
+        "the discount is missing or another; rewards are shifted; targets do not move, or are made of standardized "
+        "advantages; a projection on atoms loses probability; the fractions of quantiles lie along the targets; the "
+        "entropy of the next state is missing, is a mean over the elements of actions, or lacks the derivative of "
+        "tanh; records without an advantage weigh 0, not exp(0)",
     ),
     "targets/lag": (
         f"{BATCHES} Weights of each `Target` before and after each, with a tau of 1 and of 0.25.",
@@ -193,9 +201,11 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
     ),
     "options/each_has_an_effect": (
         f"{CUES} 40 steps with the usual and with another value of each option, with small and large rewards, other "
-        "actions, recurrent networks, until one makes a difference.",
-        "any bit of the weights",
-        "an option is not passed on; a constant is in its place",
+        "actions, recurrent networks, until one makes a difference. Steps of the policy where rewards are ten times as "
+        "large, with standardize_advantages.",
+        "any bit of the weights; for standardized advantages a thousandth",
+        "an option is not passed on; a constant is in its place; advantages are divided by their variance, or "
+        "standardized in each time step",
     ),
     "resuming/resumed_runs": (
         f"{CUES} Runs of 130 steps continue from checkpoints every 37 steps.",
@@ -254,9 +264,9 @@ EXPLANATIONS: dict[str, tuple[str, str, str]] = {
         "a policy or an exploration gets states instead of the observation with its mask",
     ),
     "masks/log_probabilities_with_masks": (
-        "As acting/log_probabilities, with masks.",
-        "1e-12 in float64",
-        "update computes probabilities without the mask",
+        "As acting/log_probabilities, with masks. `Agent.update` on steps whose masks leave only their action.",
+        "1e-12 in float64; 1e-9 for the policy, which stays",
+        "update computes probabilities, or the entropy, without the mask",
     ),
     "inputs/normalized_states": (
         f"{CUES} 48 steps with normalize_states, then the statistics and the actions.",

@@ -62,7 +62,7 @@ def expect_gradient_of_policy(subject: AgentUnderTest, actions: Space, options: 
     """A step of the policy goes along the gradient of what it climbs, found by differences.
 
     Of rollouts that is the mean of returns times log-probabilities, where values are 0; of critics, their value of the
-    policy's actions.
+    policy's actions, or where these value no actions but those of records, the log-probabilities of these.
 
     Args:
         options: of agents whose updates are plain steps, without an entropy; ``discount`` is among them.
@@ -77,6 +77,8 @@ def expect_gradient_of_policy(subject: AgentUnderTest, actions: Space, options: 
         alike_targets(agent) and algorithm.values_next_actions and (actions == CATEGORY or not is_stochastic)
     ):
         objective = _values_of(agent)
+    elif alike_targets(agent) and is_stochastic and not algorithm.values_next_actions:
+        objective = _likelihood_of(agent)
     else:
         return
     columns, climbed = objective
@@ -99,10 +101,11 @@ def expect_gradient_of_policy(subject: AgentUnderTest, actions: Space, options: 
     along = float(step @ gradient / (np.linalg.norm(step) * np.linalg.norm(gradient) + 1e-300))
     assert along >= ALONG, (
         f"the step of {name} in an update is {_unit(step)} but for its length; expected {_unit(gradient)}, along the "
-        "gradient of the mean of returns times log-probabilities (values are 0), or of the critics' values of the "
-        "policy's actions. Usual causes: the probability is there for its logarithm; advantages are not discounted "
-        "sums of rewards; the loss of the policy is not an expectation over its actions; stop_gradient is around too "
-        "much, or too little"
+        "gradient of the mean of returns times log-probabilities (values are 0), of the critics' values of the "
+        "policy's actions, or of the log-probabilities of records whose advantages are all 0. Usual causes: the "
+        "probability is there for its logarithm; advantages are not discounted sums of rewards; the loss of the policy "
+        "is not an expectation over its actions; stop_gradient is around too much, or too little; records without an "
+        "advantage weigh 0 instead of exp(0)"
     )
 
 
@@ -118,15 +121,8 @@ def _returns_of(agent: Agent, discount: float) -> tuple[dict[str, Any], Callable
     for i in reversed(range(len(returns) - 1)):
         returns[i] += discount * returns[i + 1]
     _expect_explained_variance(agent, columns, returns)
-    scope = f"{agent.learner.graph.algorithm.policy.scope_path}/"
-    weights = agent.executor.get_weights(trainable_only=True)
-    agent.set_weights({name: np.zeros_like(x) for name, x in weights.items() if not name.startswith(scope)})
-    states, taken = (columns[name].reshape(-1, *columns[name].shape[2:]) for name in ("states", "actions"))
-
-    def climbed() -> float:
-        return float(np.mean(returns.ravel() * actors_log_probabilities(agent)(states, taken)))
-
-    return columns, climbed
+    _set_values_to_0(agent)
+    return columns, lambda: float(np.mean(returns.ravel() * _log_probabilities(agent, columns)))
 
 
 def _expect_explained_variance(agent: Agent, columns: dict[str, Any], returns: np.ndarray) -> None:
@@ -142,6 +138,31 @@ def _expect_explained_variance(agent: Agent, columns: dict[str, Any], returns: n
         f"the metric explained_variance is {found:.4f}; expected {expected:.4f}, 1 - Var(returns - values) / "
         "Var(returns). Usual causes: values and returns are exchanged; they are those after the update"
     )
+
+
+def _likelihood_of(agent: Agent) -> tuple[dict[str, Any], Callable[[], float]]:
+    """Steps without rewards, and the mean of the log-probabilities of their actions; sets values to 0."""
+    columns = sample_steps(agent, length=4, width=8)
+    columns["rewards"][:], columns["terminals"][:] = 0.0, True
+    _set_values_to_0(agent)
+    return columns, lambda: float(np.mean(_log_probabilities(agent, columns)))
+
+
+def _set_values_to_0(agent: Agent) -> None:
+    scope = f"{agent.learner.graph.algorithm.policy.scope_path}/"
+    followers = tuple(f"{target.followed.scope_path}/" for alike in alike_targets(agent) for target in alike)
+    learning = agent.executor.get_weights(trainable_only=True)
+    values = {
+        name: np.zeros_like(x)
+        for name, x in agent.get_weights().items()
+        if name.startswith(followers) or (name in learning and not name.startswith(scope))
+    }
+    agent.set_weights(values)
+
+
+def _log_probabilities(agent: Agent, columns: dict[str, Any]) -> np.ndarray:
+    states, taken = (columns[name].reshape(-1, *columns[name].shape[2:]) for name in ("states", "actions"))
+    return np.asarray(actors_log_probabilities(agent)(states, taken))
 
 
 def _values_of(agent: Agent) -> tuple[dict[str, Any], Callable[[], float]]:

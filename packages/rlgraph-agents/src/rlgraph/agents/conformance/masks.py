@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.conformance.acting import check_log_probabilities
-from rlgraph.agents.conformance.subject import CATEGORY, AgentUnderTest, NotApplicable, differing, perturbed
+from rlgraph.agents.conformance.batches import as_batch
+from rlgraph.agents.conformance.subject import (
+    CATEGORY,
+    AgentUnderTest,
+    NotApplicable,
+    acted,
+    differing,
+    perturbed,
+)
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import CueTask
 from rlgraph.components import Target
 from rlgraph.environments.environment import StepResult
+from rlgraph.experience.nested_arrays import map_arrays, stack
 from rlgraph.spaces import BoolBox, Dict
 
 STATES = Dict(observation=CueTask.STATES, action_mask=BoolBox(shape=(3,)))
@@ -106,3 +115,35 @@ def log_probabilities_with_masks(subject: AgentUnderTest) -> None:
         return np.argmax(states["action_mask"] * rng.random((4, 3)), axis=1)
 
     check_log_probabilities(subject, "float64", 1e-12, {"states": STATES}, _states, choose)
+    _expect_nothing_of_single_actions(subject)
+
+
+def _expect_nothing_of_single_actions(subject: AgentUnderTest) -> None:
+    """Where only the action that was taken is legal, it has the probability 1: there is nothing to learn."""
+    options: dict[str, Any] = {"optimizer_spec": {"type": "sgd", "learning_rate": 0.1}, "n_step": 1}
+    agent, rng = subject.make(states=STATES, normalize_states=False, **options), np.random.default_rng(3)
+    policy = agent.learner.graph.algorithm.policy
+    if "get_state_values" in policy.api_methods():
+        return  # it learns values besides
+    steps = []
+    for _ in range(9):
+        states = {
+            "observation": rng.normal(size=(2, 4)),
+            "action_mask": np.eye(3, dtype=bool)[rng.integers(3, size=2)],
+        }
+        actions, extras = acted(agent, states)
+        extras.pop("internals", None)
+        steps.append({"states": states, "actions": actions, "rewards": rng.normal(size=2), **extras})
+    columns = stack(steps)
+    reached = map_arrays(lambda x: x[1:], columns["states"])
+    columns = map_arrays(lambda x: x[:-1], columns)
+    flags = {name: np.zeros((8, 2), bool) for name in ("terminals", "truncations")}
+    before = agent.executor.get_weights(trainable_only=True)
+    agent.update(as_batch(agent, {**columns, "next_states": reached, **flags}))
+    moved = differing(before, agent.executor.get_weights(trainable_only=True), 1e-9)
+    moved = [name for name in moved if name.startswith(f"{policy.scope_path}/")]
+    assert not moved, (
+        f"where masks leave only the action that was taken, an update changes {moved[0]}; expected no change of the "
+        "policy, as no other action is possible. Usual causes: the log-probabilities or the entropy in the loss are of "
+        "all actions: update hands states to the policy instead of the observation with its mask"
+    )

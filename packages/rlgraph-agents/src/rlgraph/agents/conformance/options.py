@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
+import numpy as np
+
 from rlgraph.agents.conformance.batches import as_batch, sample_steps
 from rlgraph.agents.conformance.probes import values_of_parts
 from rlgraph.agents.conformance.subject import (
@@ -44,6 +46,7 @@ LIMITS: dict[str, tuple[dict[str, Any], str]] = {
 }
 #: Options with a small and a large value, which raises the temperature, or the values of states.
 RISES = {"target_entropy": (-50.0, 50.0), "expectile": (0.1, 0.9)}
+STANDARDIZED = "standardize_advantages"
 #: Options that limit something, unless they are None.
 NO_LIMIT = frozenset({"value_clipping", "kl_limit"})
 #: Intervals of what is scheduled, by what they count: once in two updates.
@@ -102,6 +105,9 @@ def each_has_an_effect(subject: AgentUnderTest) -> None:
         _expect_targets_within_bounds(subject)
     for name in sorted(NO_LIMIT & subject.option_names):
         _expect_no_limit(subject, name)
+    if STANDARDIZED in subject.option_names:
+        for kind in filter(None, _of_type(parameters_of(subject.kind).named[STANDARDIZED].annotation, None)):
+            _expect_standardized(subject, kind)
 
 
 def _expect_no_limit(subject: AgentUnderTest, name: str) -> None:
@@ -189,6 +195,41 @@ def _expect_rise(subject: AgentUnderTest, name: str) -> None:
     assert found[0] < found[1], (
         f"after 50 updates {what} is {found[0]:.3g} with {name} {low:g}, and {found[1]:.3g} with {high:g}; expected a "
         "rise. Usual causes: the sign; x and 1 - x are exchanged"
+    )
+
+
+def _expect_standardized(subject: AgentUnderTest, kind: Any) -> None:
+    """Standardized advantages do not depend on the unit of rewards; those of a single environment differ."""
+    options: dict[str, Any] = {"optimizer_spec": {"type": "sgd", "learning_rate": 1e-3}, STANDARDIZED: kind}
+    options |= {"num_epochs": 1, "num_minibatches": 1, "weight_entropy": 0.0, "normalize_states": False}
+    agent = subject.make(**options)
+    columns, scope = sample_steps(agent, width=1), f"{agent.learner.graph.algorithm.policy.scope_path}/"
+    columns["terminals"][:] = True
+    # Values are 0: rewards are advantages.
+    start = {
+        name: x if name.startswith(scope) else np.zeros_like(x)
+        for name, x in agent.executor.get_weights(trainable_only=True).items()
+    }
+
+    def step(factor: float) -> float:
+        agent.set_weights(start)
+        agent.update(as_batch(agent, {**columns, "rewards": factor * columns["rewards"]}))
+        after = agent.get_weights()
+        return float(
+            np.sqrt(
+                sum(np.square(after[name] - x).sum() for name, x in start.items() if name.startswith(scope))
+            )
+        )
+
+    one, ten = step(1.0), step(10.0)
+    assert one > 0.0, (
+        f"with {STANDARDIZED} {kind!r} an update on steps of one environment does not change the policy; expected "
+        "that it learns which of them were better. Usual cause: the mean and deviation are those of each time step"
+    )
+    assert abs(ten / one - 1.0) <= 1e-3, (
+        f"with {STANDARDIZED} {kind!r} and rewards that are 10 times as large a step of the policy is {ten / one:.3g} "
+        "times as long; expected 1: advantages have the deviation 1. Usual causes: they are divided by the variance, "
+        "or not at all"
     )
 
 

@@ -328,5 +328,6 @@ def every_part_learns(subject: AgentUnderTest) -> None:
     assert not still, (
         f"six updates do not change {', '.join(still)}; expected every trainable variable to learn. Usual causes: "
         "the part is missing in the variables of the optimizer's step; its loss is left out of the sum; stop_gradient "
-        "is around too much. What should not learn is created with trainable=False"
+        "is around too much; of noise: the loss is computed with training False or None. What "
+        "should not learn is created with trainable=False"
     )

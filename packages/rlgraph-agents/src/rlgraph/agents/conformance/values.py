@@ -50,7 +50,8 @@ def states_after_ends(subject: AgentUnderTest) -> None:
     assert differing(weights, with_other_states_after(TRUNCATED)), (
         "two updates on batches that differ only in the states after truncations end with the same weights; expected "
         "others: a truncated episode would have gone on, so the value of the state that it reached counts. Usual "
-        "causes: truncations are taken for terminations; the discount is missing; values of next states are not used"
+        "causes: truncations are taken for terminations; sums over time go on over them, into the next episode; the "
+        "discount is missing; values of next states are not used"
     )
     assert differing(weights, with_other_states_after(LAST)), (
         "two updates on batches that differ only in the states after the last steps end with the same weights; "
@@ -67,6 +68,26 @@ def states_after_ends(subject: AgentUnderTest) -> None:
             "two updates on batches that differ only in discounts, the factors of the values of next states, end with "
             "the same weights; expected others. Usual cause: the option discount is used instead, once for all steps"
         )
+    if "n_step_next_states" in agent.learner.experience.state_fields:
+        _expect_value_after_steps(subject)
+
+
+def _expect_value_after_steps(subject: AgentUnderTest) -> None:
+    """Of records with fields of several steps: the state that the last of these steps reached counts."""
+
+    def learned(reached: float) -> dict[str, np.ndarray]:
+        columns = sample_steps(subject.make(), length=3, width=1)
+        columns["next_states"][-1] = reached
+        batch = as_batch(subject.make(), columns)
+        # Only the first step counts, whose own next state is the same.
+        batch |= {"sequence_indices": np.arange(3) == 2, "importance_weights": np.array([1.0, 0.0, 0.0])}
+        return _learned(subject, batch)
+
+    assert differing(learned(0.0), learned(1.0)), (
+        "with n_step 3, updates on three consecutive steps, of which the first one counts, end with the same weights, "
+        "whatever state the third one reached; expected others. Usual cause: the target of several steps has the value "
+        "of the state after the first one, next_states instead of n_step_next_states"
+    )
 
 
 def _learned(subject: AgentUnderTest, batch: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -114,6 +135,8 @@ def discounted_rewards(subject: AgentUnderTest) -> None:
         expect_gradient_of_policy(subject, actions, {**PLANE, **QUIET})
         if _is_q_learning(agent):
             _expect_best_actions(subject.make(actions, **SOON))
+        if {"num_quantiles", "huber_delta"} <= subject.option_names:
+            _expect_expectiles(subject.make(actions, **SOON, num_quantiles=5, huber_delta=1.0))
     if "initial_alpha" not in subject.option_names:
         return
     for actions in (CATEGORY, PAIR):
@@ -159,7 +182,7 @@ def _expect_discounted_rewards(agent: Agent) -> dict[str, Any]:
         "discount is missing, or another one; rewards are shifted by a step; a value follows the termination; "
         "targets do not move; returns go on over ends; the loss of values is left out, or has the wrong sign; the loss "
         "of the policy moves values, since advantages lack stop_gradient; a mean over the batch is in the value of a "
-        "record"
+        "record; targets are made of standardized advantages; a projection on atoms loses probability"
     )
 
 
@@ -219,6 +242,39 @@ def _expect_best_actions(agent: Agent) -> None:
     )
 
 
+#: The share of rewards of 1, where the others are 0.
+CHANCE = 0.25
+
+
+def _expect_expectiles(agent: Agent) -> None:
+    """Where errors are at most huber_delta, quantiles of rewards 0 and 1 are expectiles (Newey & Powell, 1987).
+
+    The derivative of the loss is 0 where ``f p (1 - x) = (1 - f) (1 - p) x``, of a fraction f and a share p of ones.
+    """
+    columns = sample_steps(agent, length=16, width=1)
+    for name in ("states", "next_states"):
+        columns[name][:] = np.eye(4)[0]
+    columns["actions"][:] = columns["actions"][0]
+    columns["rewards"][:, 0], columns["terminals"][:] = np.arange(16) < 16 * CHANCE, True
+    batch, action = as_batch(agent, columns), columns["actions"][0]
+    fractions = (np.arange(5) + 0.5) / 5
+    shares = fractions * CHANCE, (1.0 - fractions) * (1.0 - CHANCE)
+    expected, found = float(np.mean(shares[0] / (shares[0] + shares[1]))), 0.0
+    for done in range(50, UPDATES + 1, 50):
+        _learn(agent, batch)
+        if done < UPDATES // 4:
+            continue  # values may pass by
+        (values,) = (values(columns["states"][0], action) for values in values_of_parts(agent).values())
+        found = float(np.ravel(values)[action[0] if values.ndim == 2 else 0])
+        if abs(found - expected) <= 0.5 * NEAR:
+            return
+    raise AssertionError(
+        f"after {UPDATES} updates on rewards of 1 in a quarter of all records, and 0 in the others, the mean of 5 "
+        f"quantiles is {found:.3f}; expected {expected:.3f}, where the losses of all fractions are least. Usual "
+        "causes: the fractions lie along the targets instead of the quantiles that learn; f and 1 - f are exchanged"
+    )
+
+
 def _learn(agent: Agent, batch: dict[str, Any]) -> None:
     """Fifty updates, and what is due after them."""
     for _ in range(50):
@@ -264,5 +320,5 @@ def _expect_entropy(agent: Agent) -> None:
         f"are {', '.join(f'{x:.2f}' for x in found.values())} for {agent.action_space}; expected {expected:.2f}, as "
         f"the entropy of the policy in the states that were reached is {entropy:.2f}. Usual causes: the entropy is "
         "missing in the target of values, or has the wrong sign; the log-probability of an action is the mean of its "
-        "elements instead of the sum; it is that of the actions that were taken"
+        "elements instead of the sum; it is that of the actions that were taken; it lacks the derivative of tanh"
     )
