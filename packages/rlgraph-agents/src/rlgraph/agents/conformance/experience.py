@@ -98,13 +98,13 @@ def garbage_changes_nothing_with_memory(subject: AgentUnderTest) -> None:
             "an update of a recurrent network does not depend on the internal states with which the first step was "
             "made; expected another one. Usual cause: rollouts or sequences are unrolled from states of 0"
         )
-    _expect_own_internal_states(subject)
-    _expect_forgetting(subject)
-
-
-def _expect_forgetting(subject: AgentUnderTest) -> None:
-    """Of rollouts: what a policy learns of an episode does not depend on the states of the one before."""
     algorithm = subject.make(**subject.recurrent_options).learner.graph.algorithm
+    _expect_own_internal_states(subject, algorithm)
+    _expect_forgetting(subject, algorithm)
+
+
+def _expect_forgetting(subject: AgentUnderTest, algorithm: Any) -> None:
+    """Of rollouts: what a policy learns of an episode does not depend on the states of the one before."""
     policy = getattr(algorithm, "policy", None)
     if policy is None or not algorithm.experience.kind.is_sequential:
         return
@@ -153,9 +153,8 @@ def _learned_after_an_episode(subject: AgentUnderTest, added: float) -> dict[str
     return {name: x for name, x in agent.get_weights().items() if name.startswith(scope)}
 
 
-def _expect_own_internal_states(subject: AgentUnderTest) -> None:
+def _expect_own_internal_states(subject: AgentUnderTest, algorithm: Any) -> None:
     """What a value function learns of rollouts does not depend on what the policy remembers."""
-    algorithm: Any = subject.make(**subject.recurrent_options).learner.graph.algorithm
     parts = set(algorithm.internal_states_space or ())
     if algorithm.behaviour_outputs or not {"policy", "value_function"} <= parts:
         return
