@@ -9,6 +9,7 @@ from rlgraph.components.environments.environment_component import EnvironmentCom
 from rlgraph.core import graph_fn, loop, rlgraph_api
 from rlgraph.core.ops import map_nested
 from rlgraph.core.ops.dims import RankSize
+from rlgraph.experience.rollouts import Rollouts
 from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.spaces import BoolBox, Dict, Space
 
@@ -26,7 +27,8 @@ class TrainingGraph(AgentGraph):
 
     def __init__(self, environment: EnvironmentComponent, *options: Any, **named: Any):
         super().__init__(*options, **named)
-        self.environment = environment
+        assert isinstance(self.experience, Rollouts)
+        self.environment, self.rollout_length = environment, self.experience.rollout_length
         #: The Space of what acting remembers from step to step; None: nothing.
         self._table_space = self.table_space(environment.state_space)
         self.add_components(environment)
@@ -91,7 +93,7 @@ class TrainingGraph(AgentGraph):
             return (after, stepped["states"]), collected
 
         states = self.environment.get_states(start["task"])
-        (running, _), collected = loop(self.experience.rollout_length, body, start, states, collect=True)
+        (running, _), collected = loop(self.rollout_length, body, start, states, collect=True)
         return running, collected[0], collected[1], collected[2] if self._table_space else None
 
     def _beginnings(self, start: Any, internal: Any) -> Any:

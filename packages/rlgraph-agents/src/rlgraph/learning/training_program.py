@@ -82,7 +82,7 @@ class TrainingProgram:
         self._of_program = FlatWeights(self.executor.guarded, shared)
         self._train = self.executor.program("train")
         #: Steps of one call, of all copies.
-        self.steps = learner.experience.rollout_length * environment.num_envs
+        self.steps = graph.rollout_length * environment.num_envs
 
     def begin(self) -> None:
         """Begin new episodes in all copies."""

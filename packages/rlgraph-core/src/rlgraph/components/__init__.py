@@ -44,6 +44,11 @@ from rlgraph.components.distributions.mixture_distribution import MixtureDistrib
 from rlgraph.components.distributions.multivariate_normal import MultivariateNormal
 from rlgraph.components.distributions.normal import Normal
 from rlgraph.components.distributions.squashed_normal import SquashedNormal
+from rlgraph.components.environments.cart_pole import CartPole
+from rlgraph.components.environments.catch import Catch
+from rlgraph.components.environments.environment_component import EnvironmentComponent
+from rlgraph.components.environments.masked_grid import MaskedGrid
+from rlgraph.components.environments.pendulum import Pendulum
 from rlgraph.components.explorations.action_noise import ActionNoise
 from rlgraph.components.explorations.constant_noise import ConstantNoise
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
@@ -169,6 +174,8 @@ __all__ = [
     "BernoulliDistributionAdapter",
     "Beta",
     "BetaDistributionAdapter",
+    "CartPole",
+    "Catch",
     "Categorical",
     "CategoricalCrossEntropyLoss",
     "CategoricalDQNLoss",
@@ -197,6 +204,7 @@ __all__ = [
     "DuelingPolicy",
     "EmbeddingLookup",
     "EntropyTemperature",
+    "EnvironmentComponent",
     "EnvironmentStepper",
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
@@ -223,6 +231,7 @@ __all__ = [
     "LogNormal",
     "LogNormalDistributionAdapter",
     "LossFunction",
+    "MaskedGrid",
     "MaxPool2D",
     "Memory",
     "MinTree",
@@ -246,6 +255,7 @@ __all__ = [
     "Optimizer",
     "OrnsteinUhlenbeckNoise",
     "PPOLoss",
+    "Pendulum",
     "Policy",
     "PreprocessLayer",
     "PreprocessorStack",

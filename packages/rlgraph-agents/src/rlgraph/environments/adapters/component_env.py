@@ -129,10 +129,7 @@ class ComponentVectorEnv(VectorEnv):
         """The task of each copy, the random numbers of all in the first."""
         if self._task is None:
             return None
-        states = [
-            {"task": map_rows(lambda x, i=i: np.array(x[i]), self._task)}
-            for i in range(self.num_environments)
-        ]
+        states = [{"task": _row(self._task, i)} for i in range(self.num_environments)]
         states[0]["random"] = self._streams.get_state()
         return states
 
@@ -160,7 +157,7 @@ class ComponentVectorEnv(VectorEnv):
 
     def render(self, index: int = 0) -> Any:
         task = None if self._task is None else self._task["inner"]
-        return None if task is None else self.component.draw(map_rows(lambda x: x[index], task))
+        return None if task is None else self.component.draw(_row(task, index))
 
     def terminate(self) -> None:
         self._task = None
@@ -180,7 +177,7 @@ class ComponentEnv(Environment):
 
     def reset(self, seed: int | None = None) -> Any:
         self._running = True
-        return _first(self.vector_env.reset(seed))
+        return _row(self.vector_env.reset(seed), 0)
 
     def step(self, action: Any) -> StepResult:
         if not self._running:
@@ -191,7 +188,7 @@ class ComponentEnv(Environment):
         _, rewards, terminated, truncated, _ = self.vector_env.step(actions)
         terminates, truncates = bool(terminated[0]), bool(truncated[0])
         self._running = not (terminates or truncates)
-        return _first(self.vector_env.final_states), float(rewards[0]), terminates, truncates, {}
+        return _row(self.vector_env.final_states, 0), float(rewards[0]), terminates, truncates, {}
 
     def render(self) -> Any:
         return self.vector_env.render()
@@ -202,11 +199,12 @@ class ComponentEnv(Environment):
 
     def set_state(self, state: Any) -> Any:
         self._running = bool(state["running"])
-        return _first(self.vector_env.set_states([state]))
+        return _row(self.vector_env.set_states([state]), 0)
 
     def terminate(self) -> None:
         self.vector_env.terminate()
 
 
-def _first(rows: Rows) -> Any:
-    return map_rows(lambda x: np.array(x[0]), rows)
+def _row(rows: Rows, index: int) -> Any:
+    """A copy of one row."""
+    return map_rows(lambda x: np.array(x[index]), rows)

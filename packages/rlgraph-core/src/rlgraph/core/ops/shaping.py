@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,18 +44,19 @@ def _with_rank(wanted: Sequence[int | SymbolicDim], axis: int, given: Shape) -> 
 
     Time and batch together are a batch.
     """
-    size = wanted[axis]
-    if any(isinstance(dim, SymbolicDim) for dim in (*wanted, *given)) or not product(given):
-        return size
-    start, end = product(tuple(wanted[:axis])), product(tuple(wanted[: axis + 1]))
-    bounds = [product(given[:i]) for i in range(len(given) + 1)]
+    sizes = [dim for dim in wanted if isinstance(dim, int)]
+    axes = [dim for dim in given if isinstance(dim, int)]
+    if len(sizes) < len(wanted) or len(axes) < len(given) or not math.prod(axes):
+        return wanted[axis]
+    start, end = math.prod(sizes[:axis]), math.prod(sizes[: axis + 1])
+    bounds = [math.prod(axes[:i]) for i in range(len(axes) + 1)]
     covered = [
-        dim for dim, low, high in zip(given, bounds, bounds[1:], strict=False) if low < end and high > start
+        dim for dim, low, high in zip(axes, bounds, bounds[1:], strict=False) if low < end and high > start
     ]
-    ranks = {dim.rank for dim in covered if isinstance(dim, RankSize)}
     if not covered or not isinstance(covered[-1], RankSize):
-        return size
-    return RankSize(size, "batch" if "batch" in ranks else "time")
+        return sizes[axis]
+    ranks = {dim.rank for dim in covered if isinstance(dim, RankSize)}
+    return RankSize(sizes[axis], "batch" if "batch" in ranks else "time")
 
 
 def _divide(

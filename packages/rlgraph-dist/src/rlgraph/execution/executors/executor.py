@@ -366,7 +366,7 @@ class Executor(Worker):
         while not schedule.is_over:
             self.training_step(schedule)
             if schedule.done >= schedule.next_event:
-                self._do_what_is_due(schedule)
+                self.do_what_is_due(schedule)
             self._take_evaluations(schedule, 2 * self.evaluation_actors)
         self._take_evaluations(schedule, 0)
         self._was_interrupted = False
