@@ -288,6 +288,45 @@ def test_loops_are_around_programs(straight):
     assert len(straight) == 1 and compiled.choices == {"compile:nested": "aoti"}
 
 
+class ActsFirst(Component):
+    """Steps without a derivative, which draw and read the weights, and then one update on all of them."""
+
+    def __init__(self):
+        self.dense, self.adam = Dense(3), Adam(0.01)
+        super().__init__(self.dense, self.adam, scope="root")
+
+    @rlgraph_api
+    def train(self, states):
+        last, records = loop(40, lambda i, x: (self.moved(self.dense.call(x), x), x), states, collect=True)
+        weights = self.dense.variables()
+        self.adam.step(weights, self.size(self.dense.call(self.folded(records))))
+        return last
+
+    @graph_fn
+    def moved(self, ops, y, x):
+        return 0.9 * x + 0.1 * ops.tanh(y) + 0.01 * ops.random_normal(ops.shape(x))
+
+    @graph_fn
+    def folded(self, ops, records):
+        return ops.stop_gradient(ops.reshape(records, (-1, 3)))
+
+    @graph_fn
+    def size(self, ops, y):
+        return ops.mean(ops.square(y - 1.0))
+
+
+def test_steps_ahead_of_an_update_are_around_a_program(straight):
+    spaces = {"states": FloatBox(shape=(3,), add_batch_rank=5)}
+    compiled, eager = pair(ActsFirst, spaces)
+    rngs = map(np.random.default_rng, range(3))
+    states = [{"states": rng.normal(size=(5, 3)).astype(np.float32)} for rng in rngs]
+    compare(compiled, eager, "train", states)
+    assert len(straight) == 2 and [*compiled.choices.values()] == [
+        "aoti",
+        "aoti",
+    ]  # the body of the loop, and the update
+
+
 def test_branches_are_around_programs(straight):
     compiled, eager = pair(Scheduled, {**SPACES, "number": IntBox(1, 9)}, dtype="float64")
     batches = [batch(i, dtype="float64") for i in range(8)]

@@ -85,6 +85,7 @@ CASES = {
     "ppo": ("ppo", CartPole, DENSE),
     "a2c": ("a2c", CartPole, DENSE),
     "floats": ("ppo", Pendulum, DENSE),
+    "a2c-floats": ("a2c", Pendulum, DENSE),
     "masks": ("ppo", MaskedGrid, DENSE),
     "lstm": ("ppo", CartPole, [*DENSE, *LSTM]),
 }

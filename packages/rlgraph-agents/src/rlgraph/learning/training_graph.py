@@ -94,7 +94,8 @@ class TrainingGraph(AgentGraph):
 
         states = self.environment.get_states(start["task"])
         (running, _), collected = loop(self.rollout_length, body, start, states, collect=True)
-        return running, collected[0], collected[1], collected[2] if self._table_space else None
+        internal = self._as_data(collected[2]) if self._table_space else None
+        return running, collected[0], self._as_data(collected[1]), internal
 
     def _beginnings(self, start: Any, internal: Any) -> Any:
         """The internal states before the first step of sequences; None: the algorithm has none."""
@@ -118,6 +119,11 @@ class TrainingGraph(AgentGraph):
         number = RankSize(self.environment.num_envs)
         assert self._table_space is not None
         return self._table_space.map_leaves(lambda path, box: ops.zeros((number, *box.shape)))
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def _as_data(self, ops: Any, values: Any) -> Any:
+        """The values, through which no derivative goes back into acting, as through records from outside."""
+        return ops.stop_gradient(values)
 
     @graph_fn
     def _ones(self, ops: Any, rewards: Any) -> Any:

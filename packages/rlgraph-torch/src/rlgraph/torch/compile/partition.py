@@ -1,7 +1,8 @@
 """Splits segments: a loop around an update runs in Python, and its body is one compiled program.
 
 Unrolling sixteen minibatches would be sixteen times the code, half a minute of compiling, and only 2 % faster. So a
-segment is split at the loops and branches that contain derivatives. The pieces exchange tensors.
+segment is split at the loops and branches that contain derivatives, and at the other loops of a segment with
+derivatives, through which none of them goes: the steps of a rollout. The pieces exchange tensors.
 
 Before::
 
@@ -74,14 +75,37 @@ def is_differentiated(segment: Segment) -> bool:
     return any(isinstance(node, Gradients) for node in walk_nodes(segment.nodes))
 
 
+def compiled_pieces(pieces: Pieces) -> Iterator[Segment]:
+    """The segments in `pieces` that are worth it: those that take derivatives, and bodies of loops without any."""
+    for piece in pieces:
+        if isinstance(piece, Segment):
+            if is_differentiated(piece):
+                yield piece
+        elif _takes_derivatives(piece.node) or isinstance(piece.node, Branch):
+            yield from (each for region in piece.regions for each in compiled_pieces(region))
+        else:
+            yield from (each for region in piece.regions for each in segments_of(region))
+
+
+def _takes_derivatives(node: Node) -> bool:
+    return any(isinstance(inside, Gradients) for inside in walk_nodes([node]))
+
+
+def _is_cut(plan: Plan, node: Node) -> bool:
+    """Whether a node runs in Python, with the pieces of its regions."""
+    if not isinstance(node, Loop | Branch):
+        return False
+    if _takes_derivatives(node):
+        return True
+    return isinstance(node, Loop) and plan.needs_gradients and node.id not in plan.sliced
+
+
 def _cut(
     plan: Plan, nodes: Sequence[Node], results: Expression, names: Iterator[str]
 ) -> Iterator[Segment | Around]:
     run: list[Node] = []
     for position, node in enumerate(nodes):
-        if not isinstance(node, Loop | Branch) or not any(
-            isinstance(n, Gradients) for n in walk_nodes([node])
-        ):
+        if not isinstance(node, Loop | Branch) or not _is_cut(plan, node):
             run.append(node)
             continue
         if run:

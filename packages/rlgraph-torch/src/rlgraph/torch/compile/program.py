@@ -27,7 +27,7 @@ from rlgraph.torch.compile.compilers import (
     missing_compiler,
 )
 from rlgraph.torch.compile.key import key_of_graph
-from rlgraph.torch.compile.partition import cut, emit_pieces, is_differentiated, segments_of
+from rlgraph.torch.compile.partition import compiled_pieces, cut, emit_pieces, segments_of
 from rlgraph.torch.compile.recording import recorded, why_not
 from rlgraph.torch.compile.tracing import Inputs, Traced, Tracer, tensor_of_array, tracing_dialect
 from rlgraph.torch.profiling import Profiler
@@ -103,7 +103,7 @@ class Compiler:
             )
         dialect = tracing_dialect(self.dialect)
         lowered = {piece.name: emit(piece, dialect) for piece in segments_of(pieces)}
-        for piece in filter(is_differentiated, segments_of(pieces)):
+        for piece in compiled_pieces(pieces):
             eager = lowered[piece.name]
             lowered[piece.name] = self._lower(
                 plan, piece, eager, partial(self._compile, plan, piece, storage, eager, TENSORS)
