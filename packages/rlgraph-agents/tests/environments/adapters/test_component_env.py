@@ -127,6 +127,28 @@ def test_as_an_environment(name):
     np.testing.assert_equal(one, two)
 
 
+def test_pictures_show_what_is_there():
+    env = make_vector_env("rlgraph/Catch-v1", 2)
+    assert env.render() is None
+    states = env.reset(seed=0)
+    for i in range(2):
+        blue, black = (
+            (env.render(i)[::24, ::24] == colour).all(axis=-1) for colour in ((70, 90, 200), (20, 20, 20))
+        )
+        np.testing.assert_array_equal(blue | black, states[i] == 1.0)
+    pole = CartPole()
+    upright, right = (pole.draw(np.array([x, 0.0, angle, 0.0])) for x, angle in ((0.0, 0.0), (1.0, 0.2)))
+    brown = [
+        np.argwhere((picture == (200, 140, 90)).all(axis=-1)).mean(axis=0) for picture in (upright, right)
+    ]
+    assert abs(brown[0][1] - 120) < 1
+    assert brown[1][1] - brown[0][1] == pytest.approx(45 + 40 * np.sin(0.2), abs=2)
+    up, left = (Pendulum().draw({"angle": np.array(x), "speed": np.array(0.0)}) for x in (0.0, np.pi / 2))
+    tops = [np.argwhere((picture == (200, 140, 90)).all(axis=-1)).mean(axis=0) for picture in (up, left)]
+    assert tops[0][0] < 70 and abs(tops[0][1] - 100) < 2
+    assert tops[1][1] < 70 and abs(tops[1][0] - 100) < 2
+
+
 def test_seeds_and_episodes():
     env = make_vector_env("rlgraph/CartPole-v1", 2)
     first = env.reset(seed=3)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components.environments.environment_component import EnvironmentComponent
+from rlgraph.components.environments.pictures import BLACK, BROWN, blank, draw_line
 from rlgraph.core import graph_fn
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -40,3 +43,11 @@ class CartPole(EnvironmentComponent):
     @graph_fn
     def observe(self, ops: Any, inner: Any) -> Any:
         return inner
+
+    def draw(self, inner: Any) -> np.ndarray:
+        picture, (x, _, angle, _) = blank(160, 240), map(float, inner)
+        draw_line(picture, (120, 0), (120, 239), 1, BLACK)
+        at = 120 + 45 * x
+        draw_line(picture, (120, at - 16), (120, at + 16), 14, BLACK)
+        draw_line(picture, (114, at), (114 - 80 * math.cos(angle), at + 80 * math.sin(angle)), 6, BROWN)
+        return picture

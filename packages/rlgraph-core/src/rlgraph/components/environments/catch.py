@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.environments.environment_component import EnvironmentComponent
+from rlgraph.components.environments.pictures import BLACK, BLUE, WHITE, fields
 from rlgraph.core import graph_fn
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
@@ -50,3 +53,9 @@ class Catch(EnvironmentComponent):
         last = (self.rows - 1) * self.columns
         places = ops.maximum(places, ops.one_hot(inner["paddle"] + last, self.rows * self.columns))
         return ops.reshape(places, (ops.shape(places)[0], self.rows, self.columns))
+
+    def draw(self, inner: Any) -> np.ndarray:
+        colours = np.full((self.rows, self.columns, 3), WHITE)
+        colours[-1, int(inner["paddle"])] = BLUE
+        colours[int(inner["row"]), int(inner["ball"])] = BLACK
+        return fields(colours, 24)

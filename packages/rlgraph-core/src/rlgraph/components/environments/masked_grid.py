@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.environments.environment_component import EnvironmentComponent
+from rlgraph.components.environments.pictures import BLUE, GREEN, WHITE, fields
 from rlgraph.core import graph_fn
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
@@ -49,3 +52,8 @@ class MaskedGrid(EnvironmentComponent):
         place = ops.astype(ops.concat([at, inner["goal"]], axis=-1), "float") / self.size
         legal = ops.stack([at[:, 0] > 0, at[:, 0] < last, at[:, 1] > 0, at[:, 1] < last], axis=-1)
         return {"place": place, "action_mask": legal}
+
+    def draw(self, inner: Any) -> np.ndarray:
+        colours = np.full((self.size, self.size, 3), WHITE)
+        colours[tuple(inner["goal"])], colours[tuple(inner["at"])] = GREEN, BLUE
+        return fields(colours, 24)

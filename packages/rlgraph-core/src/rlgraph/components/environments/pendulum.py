@@ -6,7 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rlgraph.components.environments.environment_component import EnvironmentComponent
+from rlgraph.components.environments.pictures import BLACK, BROWN, blank, draw_line
 from rlgraph.core import graph_fn
 from rlgraph.spaces import Dict, FloatBox
 
@@ -39,3 +42,9 @@ class Pendulum(EnvironmentComponent):
     @graph_fn
     def observe(self, ops: Any, inner: Any) -> Any:
         return ops.stack([ops.cos(inner["angle"]), ops.sin(inner["angle"]), inner["speed"]], axis=-1)
+
+    def draw(self, inner: Any) -> np.ndarray:
+        picture, angle = blank(200, 200), float(inner["angle"])
+        draw_line(picture, (100, 100), (100 - 80 * math.cos(angle), 100 - 80 * math.sin(angle)), 14, BROWN)
+        draw_line(picture, (100, 100), (100, 100), 5, BLACK)
+        return picture
