@@ -30,6 +30,7 @@ from rlgraph.agents import Agent
 from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.environments import Environment
+from rlgraph.learning.training_program import reasons_against
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.gymnasium import to_gymnasium
 from rlgraph.workers import record_data_set
@@ -55,6 +56,7 @@ STATES: dict[str, Space] = {
 }
 MASKS = "masks of the actions"
 HINDSIGHT = "other goals in hindsight"
+IN_GRAPH = "one program with the environment"
 GOAL = FloatBox(shape=(2,))
 _FLOATS = [{"type": "reshape", "flatten": True}, {"type": "convert_type", "to_dtype": "float"}]
 _LSTM = [{"type": "dense", "units": 4}, {"type": "lstm", "units": 4}]
@@ -139,6 +141,14 @@ def taken_actions(agent: str) -> Space:
     return next(space for space in ACTIONS.values() if not refusal(agent, STATES["a vector"], space))
 
 
+def not_in_graph(agent: str) -> str:
+    """Why the agent cannot be in one program with an environment; empty if it can."""
+    states, actions = STATES["a vector"], taken_actions(agent)
+    made = Agent.from_spec(agent, state_space=states, action_space=actions, backend="numpy")
+    reasons = reasons_against(made)
+    return f"worker.in_graph: {', '.join(reasons)}: cannot be in the program" if reasons else ""
+
+
 def _cell(agent: str, feature: str, refused: str) -> str:
     """What the table says of an agent and a feature, which it refuses with its defaults or does not."""
     if not refused:
@@ -169,6 +179,7 @@ def page() -> str:
         "* Recurrent PPO needs as many sequences as minibatches. Its defaults have them; with a shorter",
         "  `rollout_length` take more environments or a shorter `sequence_length`.",
         "* Other goals in hindsight exclude recurrent layers, stacks of states, and previous action and reward.",
+        "* One program with the environment is for environments that are components; on PyTorch compile it.",
         "",
         "<!-- Written by tools/can_i_use.py --write. -->",
         "",
@@ -192,6 +203,7 @@ def page() -> str:
             )
             for what, (_, place) in (FEATURES | OTHER_FEATURES).items()
         ),
+        ("{doc}`one program with the environment <environments_in_the_graph>`", IN_GRAPH, not_in_graph),
     ]
     for title, what, ask in questions:
         answers = {name: ask(name) for name in names}

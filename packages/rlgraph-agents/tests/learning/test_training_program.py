@@ -46,6 +46,8 @@ class SteppedFromOutside(TrainingGraph):
         if internal is not None:
             running["internal_states"] = self._cleared(stepped["ends"], acted["internal_states"])
             record |= {"begins": before["begins"], "internal_states": internal}
+        if "remembered" in acted:
+            record["remembered"] = acted["remembered"]
         self._keep(running)
         return record
 
@@ -86,6 +88,7 @@ CASES = {
     "a2c": ("a2c", CartPole, DENSE),
     "floats": ("ppo", Pendulum, DENSE),
     "a2c-floats": ("a2c", Pendulum, DENSE),
+    "impala": ("impala", CartPole, DENSE),
     "masks": ("ppo", MaskedGrid, DENSE),
     "lstm": ("ppo", CartPole, [*DENSE, *LSTM]),
 }
