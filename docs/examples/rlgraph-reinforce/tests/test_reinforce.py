@@ -1,7 +1,8 @@
-"""One update against numbers by hand: NumPy and the formulas, without the library."""
+"""One update against numbers by hand: NumPy and the formulas, without the library; and the conformance suite."""
 
 import numpy as np
 
+from rlgraph.agents.conformance import AgentConformance
 from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest, on_all_backends
 from rlgraph_reinforce import Reinforce
@@ -96,3 +97,7 @@ def test_update(backend):
     np.testing.assert_allclose(
         after[f"{BASELINE_LAYER}/weights"], baseline_weights + step
     )
+
+
+class TestReinforce(AgentConformance):
+    agent, backend = Reinforce, "torch"

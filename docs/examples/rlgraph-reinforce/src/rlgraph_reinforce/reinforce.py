@@ -60,7 +60,7 @@ class Reinforce(Algorithm):
         losses = self._losses(
             log_probs, values["state_values"], values["next_state_values"], records
         )
-        variables = self.policy.variables() + self.baseline.variables()
+        variables = self.trainable_variables(self.policy, self.baseline)
         self.optimizer.step(variables, losses["loss"], progress)
         return losses
 

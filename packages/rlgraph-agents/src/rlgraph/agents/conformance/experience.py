@@ -158,8 +158,9 @@ def _expect_own_internal_states(subject: AgentUnderTest, algorithm: Any) -> None
     parts = set(algorithm.internal_states_space or ())
     if algorithm.behaviour_outputs or not {"policy", "value_function"} <= parts:
         return
+    value_function = next(x for x in algorithm.recurrent_parts if "value_function" in x.internal_states_space)
     one, other = (_with_other_internal_states(subject, added, "policy") for added in (0.0, 0.5))
-    scope = algorithm.value_function.scope_path
+    scope = value_function.scope_path
     changed = [name for name in differing(one, other) if name.startswith(f"{scope}/")]
     assert not changed, (
         f"what the value function learns depends on the internal states of the policy ({changed[0]} differs); expected "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -33,9 +33,15 @@ def with_probe(kind: type[Agent], probe: Callable[[Any, Any], Any], measure: Any
     def update(self: Any, *args: Any, **kwargs: Any) -> Any:
         records = signature.bind(self, *args, **kwargs).arguments["records"]
         found = probe(self, records)
-        return {**body(self, *args, **kwargs), PROBE: found}
+        results = body(self, *args, **kwargs)
+        is_dict = isinstance(results, Mapping)  # else it is of a graph function, which knows what is in it
+        return {**results, PROBE: found} if is_dict else self.with_found(results, found)
 
-    return _with_members(kind, {"update": rlgraph_api(update), "measure": graph_fn(measure)})
+    def with_found(self: Any, ops: Any, results: Any, found: Any) -> Any:
+        return {**results, PROBE: found}
+
+    members = {"update": rlgraph_api(update), "measure": graph_fn(measure)}
+    return _with_members(kind, {**members, "with_found": graph_fn(with_found)})
 
 
 def _with_members(kind: type[Agent], members: dict[str, Any]) -> type[Agent]:
