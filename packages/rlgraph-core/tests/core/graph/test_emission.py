@@ -103,6 +103,17 @@ def test_source_survives_a_check_of_the_line_cache():
     assert SourceFunction("g").source == "def g():\n    pass\n"
 
 
+def test_functions_of_one_source_share_their_code():
+    """Else each agent of a process would leave code behind, and what frameworks remember of it."""
+    one, two = (SourceFunction("f", ["x"], {"y": y}) for y in (1, 2))
+    for function in (one, two):
+        function.lines.append("return x + y")
+    before = len(linecache.cache)
+    one, two = one.compile(), two.compile()
+    assert one.__code__ is two.__code__ and (one(1), two(1)) == (2, 3)
+    assert len(linecache.cache) <= before + 1
+
+
 def test_two_functions_of_one_name_have_sources_of_their_own():
     functions = [SourceFunction("f"), SourceFunction("f")]
     for number, function in enumerate(functions):

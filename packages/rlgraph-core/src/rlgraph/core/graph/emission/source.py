@@ -6,7 +6,9 @@ import linecache
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
+from types import CodeType
 from typing import Any
 
 from rlgraph.core.graph.nodes import Carried, Index, Input, Output, Packed, Ref
@@ -87,14 +89,19 @@ class SourceFunction:
 
     def compile(self) -> Callable[..., Any]:
         """The function, with its source attached as ``__source__``."""
-        filename = f"<rlgraph plan {self.name} #{next(_serial)}>"
-        source = self.source
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        scope = dict(self.namespace)
-        exec(compile(source, filename, "exec"), scope)
+        source, scope = self.source, dict(self.namespace)
+        exec(_compiled(self.name, source), scope)
         function: Callable[..., Any] = scope[self.name]
         function.__source__ = source  # type: ignore[attr-defined]
         return function
+
+
+@cache
+def _compiled(name: str, source: str) -> CodeType:
+    """The code of a source: one, since TensorFlow keeps the stacks of operations by their code forever."""
+    filename = f"<rlgraph plan {name} #{next(_serial)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    return compile(source, filename, "exec")
 
 
 def identifier(scope: str, function: str) -> str:
