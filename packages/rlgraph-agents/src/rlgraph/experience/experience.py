@@ -176,6 +176,9 @@ class Experience(ABC):
         A round that is returned counts as done.
         """
 
+    def skip_due(self, steps: int) -> None:  # noqa: B027  # most kinds count nothing
+        """The updates that are due after `steps` environment steps in total were done elsewhere."""
+
     def room_for(self, lengths: Iterable[int]) -> int:
         """The `room` that whole episodes of these lengths need."""
         return sum(lengths)

@@ -140,6 +140,10 @@ class Replay(Experience):
         self._next_update += self.updates.update_interval
         return self.updates.update_steps
 
+    def skip_due(self, steps: int) -> None:
+        interval = self.updates.update_interval
+        self._next_update = max(self._next_update, (steps // interval + 1) * interval)
+
     def records_of_batch(
         self, method: str, columns: dict[str, Any], truncations: np.ndarray, sequence_indices: Any, dtype: str
     ) -> dict[str, Any]:

@@ -163,10 +163,14 @@ class Learner(Intake):
         self._do_what_is_due()
         return numbers, items
 
-    def count_update(self, steps: int, results: Any) -> dict[str, float]:
-        """Count steps and an update on them that a program has done; its numbers."""
+    def count_program(self, steps: int, updates: int, results: Any) -> dict[str, float]:
+        """Count steps and updates that a program has done; the numbers, which are means over these updates."""
         self.count_steps(steps)
-        numbers = self._learned(results)
+        self.experience.skip_due(self.steps)
+        numbers = {}
+        if updates:
+            self.version += updates - 1
+            numbers = self._learned(results)
         self._do_what_is_due()
         return numbers
 

@@ -15,20 +15,19 @@ from rlgraph.spaces import BoolBox, Dict, Space
 
 
 class TrainingGraph(AgentGraph):
-    """An agent's root that also has its environment.
+    """An agent's root that also has its environment; a subclass has the API method `train`.
 
     What goes on from call to call, ``{"task", "begins", "internal_states"}``, lies in variables between two calls: the
     running episodes, where the next step begins one, and what acting remembers. A call reads and writes it once.
 
     Args:
         environment: the environment.
-        options: see `AgentGraph`; the experience is one of rollouts.
+        options: see `AgentGraph`.
     """
 
     def __init__(self, environment: EnvironmentComponent, *options: Any, **named: Any):
         super().__init__(*options, **named)
-        assert isinstance(self.experience, Rollouts)
-        self.environment, self.rollout_length = environment, self.experience.rollout_length
+        self.environment = environment
         #: The Space of what acting remembers from step to step; None: nothing.
         self._table_space = self.table_space(environment.state_space)
         self.add_components(environment)
@@ -54,6 +53,70 @@ class TrainingGraph(AgentGraph):
         self._keep(running)
         return begun["states"]
 
+    def _step(self, running: Any, states: Any, progress: Any) -> tuple[Any, Any, Any, dict[str, Any], Any]:
+        """One step of all copies.
+
+        Returns:
+            What goes on, the states to act on next, of the episodes ``ends``, ``returns`` and ``lengths`` ``[N]``, the
+            record, and the internal states before the step, None where acting remembers nothing.
+        """
+        internal = running["internal_states"] if self._table_space else None
+        acted, _ = self._acted("act", states, internal, progress)
+        stepped = self.environment.step(running["task"], acted["actions"])
+        record = {
+            "states": states,
+            "next_states": stepped["reached"],
+            "actions": acted["actions"],
+            "rewards": stepped["rewards"],
+            "terminals": stepped["terminated"],
+            "ends": stepped["ends"],
+        }
+        if "remembered" in acted:
+            record["remembered"] = acted["remembered"]
+        steps = {name: stepped[name] for name in ("ends", "returns", "lengths")}
+        after = {"task": stepped["task"], "begins": stepped["ends"]}
+        if self._table_space:
+            record["begins"] = running["begins"]
+            after["internal_states"] = self._cleared(stepped["ends"], acted["internal_states"])
+        return after, stepped["states"], steps, record, internal
+
+    @graph_fn
+    def _all_begin(self, ops: Any) -> Any:
+        return ops.ones((RankSize(self.environment.num_envs),), dtype="bool")
+
+    @graph_fn
+    def _nothing_remembered(self, ops: Any) -> Any:
+        number = RankSize(self.environment.num_envs)
+        assert self._table_space is not None
+        return self._table_space.map_leaves(lambda path, box: ops.zeros((number, *box.shape)))
+
+    @graph_fn(flatten_ops={"internal_states"}, split_ops=True)
+    def _cleared(self, ops: Any, ends: Any, internal_states: Any) -> Any:
+        for _ in range(len(internal_states.shape) - 1):
+            ends = ops.expand_dims(ends, -1)
+        return ops.where(ends, ops.zeros_like(internal_states), internal_states)
+
+    @graph_fn
+    def _read(self, ops: Any) -> Any:
+        return map_nested(ops.read, self.running)
+
+    @graph_fn(returns=0)
+    def _keep(self, ops: Any, running: Any) -> None:
+        map_nested(ops.assign, self.running, running)
+
+
+class RolloutTrainingGraph(TrainingGraph):
+    """A root that makes rollouts, each followed by an update.
+
+    Args:
+        environment, options: see `TrainingGraph`; the experience is one of rollouts.
+    """
+
+    def __init__(self, environment: EnvironmentComponent, *options: Any, **named: Any):
+        super().__init__(environment, *options, **named)
+        assert isinstance(self.experience, Rollouts)
+        self.rollout_length = self.experience.rollout_length
+
     @rlgraph_api
     def train(self, progress: Any = None) -> Any:
         """A rollout of all copies, and an update on it.
@@ -70,27 +133,9 @@ class TrainingGraph(AgentGraph):
 
     def _rollout(self, start: Any, progress: Any) -> tuple[Any, Any, Any, Any]:
         def body(i: Any, running: Any, states: Any) -> Any:
-            internal = running["internal_states"] if self._table_space else None
-            acted, _ = self._acted("act", states, internal, progress)
-            stepped = self.environment.step(running["task"], acted["actions"])
-            record = {
-                "states": states,
-                "next_states": stepped["reached"],
-                "actions": acted["actions"],
-                "rewards": stepped["rewards"],
-                "terminals": stepped["terminated"],
-                "ends": stepped["ends"],
-                "weights": self._ones(stepped["rewards"]),
-            }
-            if "remembered" in acted:
-                record["remembered"] = acted["remembered"]
-            steps = {name: stepped[name] for name in ("ends", "returns", "lengths")}
-            after = {"task": stepped["task"], "begins": stepped["ends"]}
-            collected: tuple[Any, ...] = (steps, record)
-            if self._table_space:
-                record["begins"], collected = running["begins"], (*collected, internal)
-                after["internal_states"] = self._cleared(stepped["ends"], acted["internal_states"])
-            return (after, stepped["states"]), collected
+            after, states, steps, record, internal = self._step(running, states, progress)
+            record["weights"] = self._ones(record["rewards"])
+            return (after, states), (steps, record, *([] if internal is None else [internal]))
 
         states = self.environment.get_states(start["task"])
         (running, _), collected = loop(self.rollout_length, body, start, states, collect=True)
@@ -110,16 +155,6 @@ class TrainingGraph(AgentGraph):
     def _every(self, ops: Any, internal_states: Any, interval: int) -> Any:
         return internal_states[::interval]
 
-    @graph_fn
-    def _all_begin(self, ops: Any) -> Any:
-        return ops.ones((RankSize(self.environment.num_envs),), dtype="bool")
-
-    @graph_fn
-    def _nothing_remembered(self, ops: Any) -> Any:
-        number = RankSize(self.environment.num_envs)
-        assert self._table_space is not None
-        return self._table_space.map_leaves(lambda path, box: ops.zeros((number, *box.shape)))
-
     @graph_fn(flatten_ops=True, split_ops=True)
     def _as_data(self, ops: Any, values: Any) -> Any:
         """The values, through which no derivative goes back into acting, as through records from outside."""
@@ -128,17 +163,3 @@ class TrainingGraph(AgentGraph):
     @graph_fn
     def _ones(self, ops: Any, rewards: Any) -> Any:
         return ops.ones_like(rewards)
-
-    @graph_fn(flatten_ops={"internal_states"}, split_ops=True)
-    def _cleared(self, ops: Any, ends: Any, internal_states: Any) -> Any:
-        for _ in range(len(internal_states.shape) - 1):
-            ends = ops.expand_dims(ends, -1)
-        return ops.where(ends, ops.zeros_like(internal_states), internal_states)
-
-    @graph_fn
-    def _read(self, ops: Any) -> Any:
-        return map_nested(ops.read, self.running)
-
-    @graph_fn(returns=0)
-    def _keep(self, ops: Any, running: Any) -> None:
-        map_nested(ops.assign, self.running, running)

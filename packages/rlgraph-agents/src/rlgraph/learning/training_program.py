@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rlgraph.components import Exploration, ReplayMemory
 from rlgraph.components.environments.environment_component import EnvironmentComponent
+from rlgraph.components.memories.tensor_replay import TensorReplay
 from rlgraph.core import SpecError, executor_class
+from rlgraph.core.graph.plan import BranchStep, HostStep, LoopStep, Plan, walk_steps
 from rlgraph.core.runtime.flat_weights import FlatWeights
 from rlgraph.experience.nested_arrays import map_arrays, row
+from rlgraph.experience.replay import Replay
 from rlgraph.experience.rollouts import Rollouts
 from rlgraph.learning.base_agent import BaseAgent
-from rlgraph.learning.training_graph import TrainingGraph
-from rlgraph.spaces import FloatBox
+from rlgraph.learning.replay_training_graph import ReplayTrainingGraph
+from rlgraph.learning.training_graph import RolloutTrainingGraph, TrainingGraph
+from rlgraph.spaces import FloatBox, from_spec
 
 
 def reasons_against(agent: BaseAgent) -> list[str]:
     """What an agent has that cannot be in a program with its environment; empty if all of it can."""
     graph, found = agent.learner.graph, []
-    if not isinstance(graph.experience, Rollouts):
+    if isinstance(graph.experience, Replay):
+        found += _reasons_of_replay(graph.experience)
+        parts = graph.algorithm.sub_components.values()
+        found += [
+            f"{type(part).__name__}, which explores on the host"
+            for part in parts
+            if isinstance(part, Exploration) and part.draws_in_graph is None
+        ]
+        if getattr(graph.algorithm, "first_actions", None) is not None:
+            found.append("random_before_update, whose actions are drawn on the host")
+    elif not isinstance(graph.experience, Rollouts):
         found.append(f"{type(graph.experience).__name__}, what {type(agent).__name__} learns from")
     if agent.group.size > 1:
         found.append("a group of learners")
@@ -36,7 +53,20 @@ def reasons_against(agent: BaseAgent) -> list[str]:
     return found
 
 
-class TrainingProgram:
+def _reasons_of_replay(replay: Replay) -> list[str]:
+    found = []
+    if type(replay.memory) is not ReplayMemory:
+        found.append(f"a {type(replay.memory).__name__}; a replay_memory can be")
+    elif replay.memory.frame_stack is not None:
+        found.append("frame_stack of the memory")
+    if replay.n_step > 1:
+        found.append("n_step above 1")
+    if replay.hindsight is not None:
+        found.append("hindsight_spec")
+    return found
+
+
+class TrainingProgram(ABC):
     """An agent and its environment as one program; the agent's own variables take part before and after each call.
 
     Args:
@@ -49,24 +79,11 @@ class TrainingProgram:
     """
 
     def __init__(self, agent: BaseAgent, environment: EnvironmentComponent, seed: int):
-        if reasons := reasons_against(agent):
-            raise SpecError(
-                f"{', '.join(reasons)}: cannot be in one program with the environment; give in_graph=False, "
-                "which steps it from outside",
-                path="worker.in_graph",
-            )
-        self._agent, self.environment, learner = agent, environment, agent.learner
-        graph: Any = learner.spec.make_graph(learner.experience, partial(TrainingGraph, environment))
-        self._is_timed = graph.takes("update", "progress") or graph.takes("act", "progress")
-        spaces: dict[str, Any] = {"progress": FloatBox(0.0, 1.0)} if self._is_timed else {}
-        methods = ["begin", "train"]
-        if internal := graph.algorithm.internal_states_space:
-            # Recurrent layers are made for the rollouts that an update gets: without it they would wait for the loop.
-            spaces |= graph.experience.input_spaces(learner.state_space, agent.action_space, internal)
-            methods.append("update")
+        self._learner, self.environment, learner = agent.learner, environment, agent.learner
+        self.graph, spaces, methods = self._make_graph()
         executor, execution = learner.executor, learner.executor.execution
         self.executor = executor_class(executor.backend.name)(
-            graph,
+            self.graph,
             spaces,
             action_space=agent.action_space,
             backend=executor.backend.name,
@@ -75,30 +92,53 @@ class TrainingProgram:
             ),
             api_methods=methods,
         )
-        self.graph = graph
+        _check_one_program(self.executor.plan("train"))
         own = {name for name, variable in executor.built.variables.items() if not variable.host}
         shared = own & self.executor.built.variables.keys()
         self._of_agent = FlatWeights(executor.guarded, shared)
         self._of_program = FlatWeights(self.executor.guarded, shared)
-        self._train = self.executor.program("train")
-        #: Steps of one call, of all copies.
-        self.steps = graph.rollout_length * environment.num_envs
+
+    @staticmethod
+    def of(agent: BaseAgent, environment: EnvironmentComponent, seed: int) -> TrainingProgram:
+        """The program that suits what the agent learns from."""
+        kind = ReplayProgram if isinstance(agent.learner.experience, Replay) else RolloutProgram
+        return kind(agent, environment, seed)
+
+    @abstractmethod
+    def _make_graph(self) -> tuple[TrainingGraph, dict[str, Any], list[str]]:
+        """The root component, the Spaces of its arguments, and its API methods that are needed."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> int:
+        """Environment steps of the next call, of all copies."""
+
+    @abstractmethod
+    def _call(self, first: float, last: float) -> tuple[int, Any]:
+        """The number of updates, and what the program returned."""
 
     def begin(self) -> None:
         """Begin new episodes in all copies."""
         self.executor.execute("begin")
 
-    def run(self) -> tuple[dict[str, float], Mapping[str, np.ndarray]]:
-        """A rollout and an update.
+    def run(self, first: float, last: float) -> tuple[dict[str, float], Mapping[str, np.ndarray]]:
+        """Steps and updates.
+
+        Args:
+            first, last: how much of training is done at the first and at the last step.
 
         Returns:
-            The numbers of the update; and of each step ``ends``, ``returns`` and ``lengths`` ``[T, N]``.
+            The numbers of the updates, empty if there was none; and of each step ``ends``, ``returns`` and ``lengths``
+            ``[T, N]``.
         """
-        learner = self._agent.learner
         self._of_program.set(self._of_agent.get())
-        results = self._train(learner.progress) if self._is_timed else self._train()
+        steps = self.steps
+        updates, results = self._call(first, last)
         self._of_agent.set(self._of_program.get())
-        return learner.count_update(self.steps, results["numbers"]), results["steps"]
+        return self._learner.count_program(steps, updates, results.get("numbers")), results["steps"]
+
+    def keep(self) -> None:  # noqa: B027  # rollouts keep nothing
+        """Give the agent what it does not see after each call: its memory."""
 
     # Checkpoints.
 
@@ -136,3 +176,119 @@ class TrainingProgram:
         named = self.graph.running_space.flatten_sample(self.graph.running)
         values = self.graph.running_space.flatten_sample(running)
         self.executor.set_weights({variable.name: values[path] for path, variable in named.items()})
+
+
+class RolloutProgram(TrainingProgram):
+    """A rollout and an update in each call."""
+
+    def _make_graph(self) -> tuple[TrainingGraph, dict[str, Any], list[str]]:
+        learner = self._learner
+        graph: Any = learner.spec.make_graph(
+            learner.experience, partial(RolloutTrainingGraph, self.environment)
+        )
+        self._is_timed = graph.takes("update", "progress") or graph.takes("act", "progress")
+        spaces: dict[str, Any] = {"progress": FloatBox(0.0, 1.0)} if self._is_timed else {}
+        methods = ["begin", "train"]
+        if internal := graph.algorithm.internal_states_space:
+            # Recurrent layers are made for the rollouts that an update gets: without it they would wait for the loop.
+            actions = from_spec(learner.spec.action_space)
+            spaces |= graph.experience.input_spaces(learner.state_space, actions, internal)
+            methods.append("update")
+        self._rollout_length = graph.rollout_length
+        return graph, spaces, methods
+
+    @property
+    def steps(self) -> int:
+        return int(self._rollout_length * self.environment.num_envs)
+
+    def _call(self, first: float, last: float) -> tuple[int, Any]:
+        return 1, self.executor.execute("train", *([last] if self._is_timed else []))
+
+
+class ReplayProgram(TrainingProgram):
+    """Rounds of steps and updates in each call; a round without updates until there are enough records.
+
+    The agent's memory is copied into the program's where training begins, and back by `keep`.
+    """
+
+    graph: ReplayTrainingGraph
+
+    def _make_graph(self) -> tuple[TrainingGraph, dict[str, Any], list[str]]:
+        learner, number = self._learner, self.environment.num_envs
+        replay: Any = copy(learner.experience)
+        interval = replay.updates.update_interval
+        if interval % number and number % interval:
+            raise SpecError(
+                f"expected a multiple or a divisor of {number}, the number of environments that step together in the "
+                f"program, given {interval}",
+                path="update_spec.update_interval",
+            )
+        replay.memory = TensorReplay(replay.memory.capacity)
+        graph: Any = learner.spec.make_graph(replay, partial(ReplayTrainingGraph, self.environment))
+        spaces = {"progress": FloatBox(0.0, 1.0), "change": FloatBox()}
+        return graph, spaces, ["begin", "fill", "train"]
+
+    @property
+    def _fills(self) -> bool:
+        """Whether the next call makes no updates: the last step of a round makes the first one due."""
+        updates, steps = self._learner.experience.updates, self._learner.steps  # type: ignore[attr-defined]
+        first = max(updates.steps_before_update, updates.update_interval)
+        return bool(steps + self._of_round < first)
+
+    @property
+    def _of_round(self) -> int:
+        return self.graph.steps_per_round * self.environment.num_envs
+
+    @property
+    def steps(self) -> int:
+        return self._of_round * (1 if self._fills else self.graph.rounds)
+
+    def _call(self, first: float, last: float) -> tuple[int, Any]:
+        if self._fills:
+            return 0, self.executor.execute("fill", first, 0.0)
+        rounds, graph = self.graph.rounds, self.graph
+        steps = rounds * graph.steps_per_round
+        change = (last - first) / max(steps - 1, 1)
+        return rounds * graph.updates_per_round, self.executor.execute("train", first, change)
+
+    def begin(self) -> None:
+        super().begin()
+        self._take_memory()
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        super().set_state(state)
+        self._take_memory()
+
+    def _take_memory(self) -> None:
+        memory, ring, host = self._memories()
+        index, size = map(int, host[memory.cursor.name])
+        values = {variable.name: host[memory.rows[path].name] for path, variable in ring.items()}
+        values[self.graph.ring.inserted.name] = np.array(index + memory.capacity * (size == memory.capacity))
+        self.executor.set_weights(values)
+
+    def keep(self) -> None:
+        memory, ring, host = self._memories()
+        values = self.executor.get_weights()
+        inserted, capacity = int(values[self.graph.ring.inserted.name]), memory.capacity
+        with self._learner.executor.guarded.everything():
+            for path, variable in ring.items():
+                host[memory.rows[path].name][...] = values[variable.name]
+            host[memory.cursor.name][...] = inserted % capacity, min(inserted, capacity)
+
+    def _memories(self) -> tuple[Any, dict[str, Any], dict[str, np.ndarray]]:
+        """The agent's memory, the variables of the program's by path, and the agent's host variables."""
+        memory: Any = self._learner.graph.memory
+        ring = memory.record_space.flatten_sample(self.graph.ring.rows)
+        return memory, ring, self._learner.executor.storage.host
+
+
+def _check_one_program(plan: Plan) -> None:
+    """Raise `SpecError` if a host function cuts the program."""
+    for step in plan.steps:
+        if isinstance(step, LoopStep | BranchStep):
+            inside = next(each for each in walk_steps([step]) if isinstance(each, HostStep))
+            raise SpecError(
+                f"{inside.node.component}.{inside.node.function} is a host function, which the program cannot have; "
+                "give in_graph=False, which steps the environment from outside",
+                path="worker.in_graph",
+            )

@@ -73,7 +73,7 @@ class InGraphTraining:
         check_fits(agent, component)
         seed = environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
         self.agent, self.num_envs = agent, num_envs
-        self.program = TrainingProgram(agent, component, seed)
+        self.program = TrainingProgram.of(agent, component, seed)
 
     def run(self, worker: Worker, schedule: RunSchedule, listeners: Listeners) -> None:
         """Train until the schedule is over."""
@@ -84,19 +84,22 @@ class InGraphTraining:
                 path="callbacks",
             )
         agent, program = self.agent, self.program
-        on_update, steps = listeners.to("on_update"), program.steps
+        on_update = listeners.to("on_update")
         self._begin(schedule)
         while not schedule.is_over:
-            # An update is scheduled as from outside, where it follows the last step.
-            agent.set_progress(schedule.fraction_at(schedule.done + steps - self.num_envs))
-            numbers, episodes = program.run()
+            steps = program.steps
+            # Progress is as from outside, where an update follows its last step.
+            first, last = schedule.fraction, schedule.fraction_at(schedule.done + steps - self.num_envs)
+            agent.set_progress(last)
+            numbers, episodes = program.run(first, last)
             schedule.done += steps
             worker.timesteps += steps
             self._take_in(worker, schedule, listeners, episodes)
-            if on_update:
+            if on_update and numbers:
                 schedule.stop_if(listeners.tell("on_update", worker, numbers))
             if schedule.done >= schedule.next_event:
                 worker.do_what_is_due(schedule)
+        program.keep()
 
     def _begin(self, schedule: RunSchedule) -> None:
         state = self.agent.continue_with(self.program)

@@ -199,6 +199,8 @@ class SingleThreadedWorker(Worker):
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
         sampler = self._sampler if self.in_graph is None else self.in_graph.program
+        if self.in_graph is not None:
+            self.in_graph.program.keep()
         schedule.environments = sampler.get_states()
         if schedule.environments is None:
             self.agent.flush_buffers()

@@ -60,6 +60,8 @@ class EpsilonGreedy(Exploration):
         #: The number of actions of the common Space, one int64 number, whose draw is several times faster.
         self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
         self.each_part = each_part
+        if all(isinstance(number, int) for number in self.choices.values()):
+            self.draws_in_graph = False
         self.existing = {path: existing_actions(box) for path, box in self.boxes.items()}
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -90,6 +92,8 @@ class EpsilonGreedy(Exploration):
         self.amount.need_time(progress, self.scope_path)
         switch = None if use_exploration is True else use_exploration
         mask = self.mask_of(observations)
+        if self.draws_in_graph:
+            return self._explored(actions, progress, switch, *([] if mask is None else [mask]))
         return self._explore(actions, progress, switch, *([] if mask is None else [mask]))
 
     @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
@@ -110,6 +114,41 @@ class EpsilonGreedy(Exploration):
         if not explore.any():
             return actions
         return np.where(explore, (self.rng.random(len(actions)) * self.num_actions).astype(np.int64), actions)
+
+    @graph_fn(flatten_ops={"actions", "action_mask"})
+    def _explored(
+        self,
+        ops: Any,
+        actions: Any,
+        progress: Any = None,
+        use_exploration: Any = None,
+        action_mask: Any = None,
+    ) -> Any:
+        """As `_explore`, inside of the program."""
+        epsilon = self.amount.tensor(ops, 0.0 if progress is None else progress)
+        rows = ops.shape(next(iter(actions.values())))[0]
+        together = None if self.each_part else ops.random_uniform((rows,)) < epsilon
+        found = {}
+        for path, greedy in actions.items():
+            explore = ops.random_uniform(ops.shape(greedy)) < epsilon if together is None else together
+            while len(explore.shape) < len(greedy.shape):
+                explore = ops.expand_dims(explore, -1)
+            if use_exploration is not None:
+                explore = ops.logical_and(explore, use_exploration)
+            u = ops.random_uniform(ops.shape(greedy))
+            drawn = self._drawn_in_graph(ops, u, path, None if action_mask is None else action_mask.get(path))
+            found[path] = ops.where(explore, ops.astype(drawn, self.boxes[path].dtype), greedy)
+        return found
+
+    def _drawn_in_graph(self, ops: Any, u: Any, path: str, mask: Any) -> Any:
+        """As `_drawn`, where all elements of a part have as many actions."""
+        number = self.categories[path]
+        if mask is None:  # rounding may reach the number itself
+            return ops.minimum(ops.astype(u * number, "int64"), number - 1)
+        nothing = ops.logical_not(ops.any(mask, axis=-1, keepdims=True))
+        counts = ops.cumulative_sum(ops.astype(ops.logical_or(mask, nothing), "float"), -1)
+        wanted = ops.expand_dims(u, -1) * counts[..., number - 1 :]
+        return ops.argmax(ops.astype(counts > wanted, "int64"), axis=-1)
 
     def _explore_parts(self, actions: Any, epsilon: float, masks: Mapping[str, np.ndarray]) -> Any:
         parts = self.action_space.flatten_sample(actions)

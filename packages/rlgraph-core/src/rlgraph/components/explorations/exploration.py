@@ -38,6 +38,9 @@ class Exploration(Component):
 
     #: The first argument of `get_action`: greedy ``"actions"``, or ``"q_values"``.
     explores: ClassVar[str] = "actions"
+    #: Whether it draws inside of the program, from a stream of tensors; classes that can have the attribute True or
+    #: False, None: they draw on the host only.
+    draws_in_graph: bool | None = None
 
     get_action: Any
 

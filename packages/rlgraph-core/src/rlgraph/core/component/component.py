@@ -244,6 +244,7 @@ class Component(Composition):
         initializer: Any = 0.0,
         trainable: bool | None = None,
         host: bool = False,
+        alone: bool = False,
     ) -> Variable:
         """Declare a variable; assign the result to an attribute and use that attribute in graph functions.
 
@@ -256,6 +257,8 @@ class Component(Composition):
             trainable: default: as the component, for floats.
             host: a NumPy array for this component's host functions, read and written directly; only such a variable
                 can be float64 independently of the execution's dtype.
+            alone: it shares its buffer with no other variable, so that a program may write a part of it in place: for
+                large variables, such as a memory's rows.
 
         Raises:
             BuildError: the name is taken or empty, or the Space has no fixed shape.
@@ -285,7 +288,8 @@ class Component(Composition):
         while first is not None and first._starts_like is not None:  # a copy of a copy
             first = first._starts_like
         like = "" if first is None else f"{first.scope_path}/{name}".removesuffix("/")
-        variable = Variable(path, spec, start, may_train and wants, host, self._role, device, like)
+        role = f"alone:{path}" if alone else self._role
+        variable = Variable(path, spec, start, may_train and wants, host, role, device, like)
         self.declared_variables[path] = variable
         return variable
 
