@@ -30,7 +30,7 @@ from rlgraph.spaces import FloatBox, from_spec
 def reasons_against(agent: BaseAgent) -> list[str]:
     """What an agent has that cannot be in a program with its environment; empty if all of it can."""
     graph, found = agent.learner.graph, []
-    if isinstance(graph.experience, Replay):
+    if isinstance(graph.experience, Replay) and not graph.experience.is_recorded:
         found += _reasons_of_replay(graph.experience)
         parts = graph.algorithm.sub_components.values()
         found += [

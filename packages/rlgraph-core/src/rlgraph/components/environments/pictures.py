@@ -20,7 +20,7 @@ def draw_line(
     picture: np.ndarray, start: Sequence[float], end: Sequence[float], width: float, colour: Colour
 ) -> None:
     """A line with round ends between two points, each (row, column)."""
-    places = np.stack(np.indices(picture.shape[:2]), axis=-1).astype(float)
+    places = np.moveaxis(np.indices(picture.shape[:2]), 0, -1).astype(float)
     first, along = np.asarray(start, float), np.subtract(end, start).astype(float)
     share = np.clip((places - first) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
     distance = np.linalg.norm(places - first - share[..., None] * along, axis=-1)
