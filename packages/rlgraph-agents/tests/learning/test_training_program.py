@@ -16,11 +16,11 @@ from rlgraph.components.environments.cart_pole import CartPole
 from rlgraph.components.environments.masked_grid import MaskedGrid
 from rlgraph.components.environments.pendulum import Pendulum
 from rlgraph.components.memories.tensor_replay import TensorReplay
-from rlgraph.core import SpecError, executor_class, rlgraph_api
+from rlgraph.core import NumericalError, SpecError, executor_class, graph_fn, rlgraph_api
 from rlgraph.learning.replay_training_graph import ReplayTrainingGraph
 from rlgraph.learning.training_graph import RolloutTrainingGraph
 from rlgraph.runs import resume, run_differences, train
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.workers import Callback, SingleThreadedWorker
 
 LENGTH, NUMBER, UPDATES = 16, 4, 20
@@ -57,7 +57,12 @@ class SteppedFromOutside(RolloutTrainingGraph):
 
 def agent_on(backend, kind, environment, layers, **options):
     return Agent.from_spec(
-        {"type": kind, "rollout_length": LENGTH, "network_spec": layers, **options},
+        {
+            "type": kind,
+            "network_spec": layers,
+            **({} if kind == "dqn" else {"rollout_length": LENGTH}),
+            **options,
+        },
         state_space=environment.state_space,
         action_space=environment.action_space,
         backend=backend,
@@ -86,6 +91,11 @@ def executor_of(agent, environment, make, methods):
     )
 
 
+MEMORY = {
+    "memory_spec": {"type": "replay_memory", "capacity": 50},
+    "update_spec": {"update_interval": 4, "batch_size": 16, "steps_before_update": 10},
+    "sync_interval": 4096,
+}
 CASES = {
     "ppo": ("ppo", CartPole, DENSE),
     "a2c": ("a2c", CartPole, DENSE),
@@ -332,6 +342,46 @@ def test_reports_episodes_and_updates_are_told(backend):
     assert any(not np.array_equal(before[name], now) for name, now in agent.get_weights().items())
 
 
+class Poisoned(CartPole):
+    """Rewards are not a number from the 20th step of an episode on."""
+
+    inner_space = Dict({"state": FloatBox(shape=(4,)), "time": IntBox(0, None)})
+
+    @graph_fn
+    def begin(self, ops, count):
+        return {"state": ops.zeros((count, 4)), "time": ops.zeros((count,), dtype="int64")}
+
+    @graph_fn
+    def transition(self, ops, inner, actions):
+        time = inner["time"] + 1
+        ones = ops.ones_like(ops.astype(time, "float"))
+        return {"state": inner["state"], "time": time}, ops.where(time < 20, ones, ones * np.nan), time < 0
+
+    @graph_fn
+    def observe(self, ops, inner):
+        return inner["state"]
+
+
+@pytest.mark.parametrize("kind", ["a2c", "dqn"])
+def test_an_update_that_is_not_finite_is_named(kind, backend):
+    agent = agent_on(backend, kind, CartPole(), DENSE, **(MEMORY if kind == "dqn" else {}))
+    said = r"one of the updates 1 to 256 \(step 1032\)" if kind == "dqn" else r"update 2 \(step 128\)"
+    with pytest.raises(NumericalError, match=said):
+        agent.learn(2000, env=Poisoned, num_envs=NUMBER, in_graph=True)
+
+
+def test_what_was_learned_from_is_kept_when_training_is_interrupted(backend):
+    class Interrupts(Callback):
+        def on_update(self, worker, results):
+            raise KeyboardInterrupt
+
+    agent = agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY)
+    result = agent.learn(10_000, env=CartPole, num_envs=NUMBER, in_graph=True, callbacks=Interrupts())
+    assert result.interrupted
+    assert agent.timesteps == 8 + 1024
+    assert int(agent.executor.execute("get_memory_size")) == 50
+
+
 def refused(agent, said, env="rlgraph/CartPole-v1", **options):
     with pytest.raises(SpecError, match=said):
         SingleThreadedWorker(agent, env, in_graph=True, **options)
@@ -351,6 +401,15 @@ def test_what_cannot_be_in_a_program_is_named(backend, caplog):
     )
     stack = [{"type": "sequence", "sequence_length": 2, "add_rank": False}]
     refused(agent_on(backend, "ppo", CartPole(), DENSE, preprocessing_spec=stack), "preprocessing_spec")
+
+    refused(
+        agent_on(backend, "ppo", CartPole(), DENSE, num_minibatches=3),
+        "divisor of 64, the steps",
+        num_envs=NUMBER,
+    )
+    recurrent = agent_on(backend, "ppo", CartPole(), LSTM, num_minibatches=3)
+    refused(recurrent, "divisor of 4, the sequences", num_envs=NUMBER)
+    refused(agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY), r"multiple or a divisor of 3", num_envs=3)
 
     class AtSteps(Callback):
         def on_step(self, worker, step): ...

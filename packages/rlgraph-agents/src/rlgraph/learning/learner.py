@@ -167,10 +167,7 @@ class Learner(Intake):
         """Count steps and updates that a program has done; the numbers, which are means over these updates."""
         self.count_steps(steps)
         self.experience.skip_due(self.steps)
-        numbers = {}
-        if updates:
-            self.version += updates - 1
-            numbers = self._learned(results)
+        numbers = self._learned(results, updates) if updates else {}
         self._do_what_is_due()
         return numbers
 
@@ -251,15 +248,15 @@ class Learner(Intake):
         times = {"progress": self.progress} if self._timed[method] else {}
         return self.executor.program(method)(*given, **named, **times)
 
-    def _learned(self, results: Any) -> dict[str, float]:
-        """The numbers of an update, which is counted."""
-        numbers = checked_numbers(
-            self.graph.algorithm, results, f"update {self.version + 1} (step {self.steps})"
-        )
+    def _learned(self, results: Any, updates: int = 1) -> dict[str, float]:
+        """The numbers of an update, or the means over several, which are counted."""
+        first, last = self.version + 1, self.version + updates
+        named = f"update {first}" if updates == 1 else f"one of the updates {first} to {last}"
+        numbers = checked_numbers(self.graph.algorithm, results, f"{named} (step {self.steps})")
         self.numbers.add(numbers)
         if self.statistics is not None:
             self.statistics.publish(self.executor)
-        self.version += 1
+        self.version = last
         if self.group.size > 1 and self.version % COMPARED_EVERY == 0:
             self.compare_weights()
         return numbers

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components import Exploration, ReplayMemory
+from rlgraph.components import Exploration, IterativeOptimization, ReplayMemory
 from rlgraph.components.environments.environment_component import EnvironmentComponent
 from rlgraph.components.memories.tensor_replay import TensorReplay
 from rlgraph.core import SpecError, executor_class
@@ -94,9 +94,9 @@ class TrainingProgram(ABC):
         )
         _check_one_program(self.executor.plan("train"))
         own = {name for name, variable in executor.built.variables.items() if not variable.host}
-        shared = own & self.executor.built.variables.keys()
-        self._of_agent = FlatWeights(executor.guarded, shared)
-        self._of_program = FlatWeights(self.executor.guarded, shared)
+        assert own <= self.executor.built.variables.keys(), "variables of the agent that the program lacks"
+        self._of_agent = FlatWeights(executor.guarded, own)
+        self._of_program = FlatWeights(self.executor.guarded, own)
 
     @staticmethod
     def of(agent: BaseAgent, environment: EnvironmentComponent, seed: int) -> TrainingProgram:
@@ -186,6 +186,7 @@ class RolloutProgram(TrainingProgram):
         graph: Any = learner.spec.make_graph(
             learner.experience, partial(RolloutTrainingGraph, self.environment)
         )
+        self._check_minibatches(graph)
         self._is_timed = graph.takes("update", "progress") or graph.takes("act", "progress")
         spaces: dict[str, Any] = {"progress": FloatBox(0.0, 1.0)} if self._is_timed else {}
         methods = ["begin", "train"]
@@ -196,6 +197,21 @@ class RolloutProgram(TrainingProgram):
             methods.append("update")
         self._rollout_length = graph.rollout_length
         return graph, spaces, methods
+
+    def _check_minibatches(self, graph: Any) -> None:
+        """Raise `SpecError` if minibatches leave something of a rollout out: sizes are fixed in a program."""
+        for part in graph.algorithm.sub_components.values():
+            if isinstance(part, IterativeOptimization):
+                number = graph.rollout_length * self.environment.num_envs
+                what = "steps"
+                if part.sequences:
+                    number, what = graph.experience.sequences_of(self.environment.num_envs), "sequences"
+                if number % part.num_minibatches:
+                    raise SpecError(
+                        f"expected a divisor of {number}, the {what} of a rollout of {self.environment.num_envs} "
+                        f"environments, given {part.num_minibatches}",
+                        path="agent.num_minibatches",
+                    )
 
     @property
     def steps(self) -> int:

@@ -83,9 +83,15 @@ class InGraphTraining:
                 "in_graph=False",
                 path="callbacks",
             )
-        agent, program = self.agent, self.program
-        on_update = listeners.to("on_update")
+        program = self.program
         self._begin(schedule)
+        try:
+            self._train(worker, schedule, listeners)
+        finally:  # Ctrl-C and errors keep what was learned from, too
+            program.keep()
+
+    def _train(self, worker: Worker, schedule: RunSchedule, listeners: Listeners) -> None:
+        agent, program, on_update = self.agent, self.program, listeners.to("on_update")
         while not schedule.is_over:
             steps = program.steps
             # Progress is as from outside, where an update follows its last step.
@@ -99,7 +105,6 @@ class InGraphTraining:
                 schedule.stop_if(listeners.tell("on_update", worker, numbers))
             if schedule.done >= schedule.next_event:
                 worker.do_what_is_due(schedule)
-        program.keep()
 
     def _begin(self, schedule: RunSchedule) -> None:
         state = self.agent.continue_with(self.program)
