@@ -37,6 +37,7 @@ GROUPS = {
     "rlgraph.executors": "executor",
     "rlgraph.environments": "environment",
     "rlgraph.environment_adapters": "environment adapter",
+    "rlgraph.environment_components": "environment component",
     "rlgraph.components": "component",
     "rlgraph.collectives": "collective",
     "rlgraph.launchers": "launcher",
