@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
+from rlgraph.components import Adam
 from rlgraph.components.environments.cart_pole import CartPole
 from rlgraph.components.environments.masked_grid import MaskedGrid
 from rlgraph.components.environments.pendulum import Pendulum
@@ -410,6 +411,10 @@ def test_what_cannot_be_in_a_program_is_named(backend, caplog):
     recurrent = agent_on(backend, "ppo", CartPole(), LSTM, num_minibatches=3)
     refused(recurrent, "divisor of 4, the sequences", num_envs=NUMBER)
     refused(agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY), r"multiple or a divisor of 3", num_envs=3)
+
+    with_parts = agent_on(backend, "ppo", CartPole(), DENSE, optimizer_spec=Adam(0.01))
+    refused(with_parts, "options that are components")
+    assert SingleThreadedWorker(with_parts, CartPole, num_envs=2).in_graph is None
 
     class AtSteps(Callback):
         def on_step(self, worker, step): ...

@@ -15,7 +15,7 @@ import numpy as np
 from rlgraph.components import Exploration, IterativeOptimization, ReplayMemory
 from rlgraph.components.environments.environment_component import EnvironmentComponent
 from rlgraph.components.memories.tensor_replay import TensorReplay
-from rlgraph.core import SpecError, executor_class
+from rlgraph.core import Component, SpecError, executor_class
 from rlgraph.core.graph.plan import BranchStep, HostStep, LoopStep, Plan, walk_steps
 from rlgraph.core.runtime.flat_weights import FlatWeights
 from rlgraph.experience.nested_arrays import map_arrays, row
@@ -50,7 +50,17 @@ def reasons_against(agent: BaseAgent) -> list[str]:
         found.append("previous_action_and_reward")
     if agent.learner.statistics is not None:
         found.append("normalize_states or scale_rewards")
+    spec = agent.learner.spec
+    if _has_components([spec.options, spec.preprocessing_spec]):
+        found.append("options that are components, of which there is one; specs can be")
     return found
+
+
+def _has_components(options: Any) -> bool:
+    """Whether a component is in nested options."""
+    if isinstance(options, Mapping | list | tuple):
+        return any(map(_has_components, options.values() if isinstance(options, Mapping) else options))
+    return isinstance(options, Component)
 
 
 def _reasons_of_replay(replay: Replay) -> list[str]:
