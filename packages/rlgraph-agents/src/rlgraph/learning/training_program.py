@@ -145,6 +145,8 @@ class TrainingProgram(ABC):
         steps = self.steps
         updates, results = self._call(first, last)
         self._of_agent.set(self._of_program.get())
+        for name, choice in self.executor.backend.choices.items():  # runs record and repeat those of the agent
+            self._learner.executor.backend.choices.setdefault(name, choice)
         return self._learner.count_program(steps, updates, results.get("numbers")), results["steps"]
 
     def keep(self) -> None:  # noqa: B027  # rollouts keep nothing
