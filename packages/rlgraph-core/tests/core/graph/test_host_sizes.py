@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from rlgraph.core import BuildError, Component, GraphExecutor, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    BuildError,
+    Component,
+    GraphExecutor,
+    RLGraphError,
+    graph_fn,
+    rlgraph_api,
+)
 from rlgraph.spaces import FloatBox
 
 FRAMES = FloatBox(add_batch_rank=True, add_time_rank=True)
@@ -80,3 +88,53 @@ def test_a_function_without_outputs_returns_nothing():
         RLGraphError, match=r"host function root._note: it declares returns=0 and returned a ndarray"
     ):
         root.execute("run", np.zeros((5, 4), np.float32))
+
+
+class ReadsTheShape(Component):
+    """A host function between two graph functions, which needs no more than a shape of the first one's result."""
+
+    given = None
+
+    @rlgraph_api
+    def run(self, x):
+        y = self.doubled(x)
+        return self.weighed(y, self.weight(y))
+
+    @graph_fn
+    def doubled(self, ops, x):
+        return 2.0 * x
+
+    @graph_fn(host=True, spaces=FloatBox(), space_of="y", shape_only=True)
+    def weight(self, space, y):
+        ReadsTheShape.given = y
+        return np.array(10.0 * y.shape[0] + y.ndim, np.float32)
+
+    @graph_fn
+    def weighed(self, ops, y, weight):
+        return weight * ops.sum(y)
+
+
+@pytest.mark.parametrize(("size", "segments"), [(4, 1), (True, 2)])
+def test_a_function_of_a_fixed_shape_runs_before_the_program(size, segments):
+    space = FloatBox(shape=(3,), add_batch_rank=size)
+    executor = GraphExecutor(ReadsTheShape(scope="root"), {"x": space}, backend="numpy")
+    assert executor.execute("run", np.ones((4, 3), np.float32)) == 42.0 * 24.0
+    assert len(executor.plan("run").segments) == segments
+    assert isinstance(ReadsTheShape.given, np.ndarray) == (segments == 2)
+
+
+def test_the_values_are_not_there_where_only_the_shape_is_read():
+    class ReadsValues(ReadsTheShape):
+        @graph_fn(host=True, spaces=FloatBox(), space_of="y", shape_only=True)
+        def weight(self, space, y):
+            return y[0, 0]
+
+    space = FloatBox(shape=(3,), add_batch_rank=4)
+    executor = GraphExecutor(ReadsValues(scope="root"), {"x": space}, backend="numpy")
+    with pytest.raises(TypeError, match="FixedShape"):
+        executor.execute("run", np.ones((4, 3), np.float32))
+
+
+def test_shape_only_needs_the_argument():
+    with pytest.raises(AssemblyError, match="shape_only=True needs space_of="):
+        graph_fn(host=True, spaces=FloatBox(), shape_only=True)(lambda self, x: x)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from rlgraph.core import BuildError, Component, GraphExecutor, assemble, build, graph_fn, rlgraph_api
 from rlgraph.core.graph.variables import Variable, lay_out
-from rlgraph.core.ops import TensorSpec
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.core.ops import TensorSpec, map_nested
+from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
 BATCH_OF_3 = FloatBox(shape=(2,), add_batch_rank=3)
@@ -249,3 +249,32 @@ def test_a_rank_of_unknown_size_is_refused(rank):
     root = Walkers(FloatBox(shape=(2,), add_batch_rank=rank))
     with pytest.raises(BuildError, match="walkers/states needs a Space with .* ranks of fixed size"):
         GraphExecutor(root, {"by": FloatBox(shape=(2,))}, backend="numpy")
+
+
+class Nested(Component):
+    """Variables of a Space with dicts and tuples, by its structure."""
+
+    SPACE = Dict(a=Tuple(FloatBox(shape=(2,)), IntBox(3)), b=Dict(c=FloatBox()))
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.held = self.get_variables("held", self.SPACE.with_batch_rank(4), trainable=False)
+
+    @rlgraph_api
+    @graph_fn
+    def read(self, ops):
+        return map_nested(ops.read, self.held)
+
+    @rlgraph_api
+    @graph_fn(returns=0)
+    def write(self, ops, values):
+        map_nested(ops.assign, self.held, values)
+
+
+def test_variables_of_a_space():
+    space = Nested.SPACE.with_batch_rank(4)
+    executor = GraphExecutor(Nested(scope="root"), {"values": space}, backend="numpy")
+    assert sorted(executor.get_weights()) == ["root/held/a/0", "root/held/a/1", "root/held/b/c"]
+    np.testing.assert_equal(executor.execute("read"), space.zeros())
+    values = space.sample(rng=np.random.default_rng(0))
+    executor.execute("write", values)
+    np.testing.assert_equal(executor.execute("read"), values)

@@ -5,10 +5,11 @@ import pickle
 
 import pytest
 
-from rlgraph.core import BuildError, Component, assemble, build, graph_fn, rlgraph_api
+from rlgraph.core import BuildError, Component, assemble, build, graph_fn, loop, rlgraph_api
+from rlgraph.core.functional import sequences
 from rlgraph.core.ops import TensorSpec
 from rlgraph.core.ops.dims import RankSize
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import Dict, FloatBox
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,64 @@ def seen(function, space):
 def test_a_fixed_batch_size_reaches_components_behind_graph_functions(function, size):
     space = FloatBox(shape=(3,), add_batch_rank=size)
     assert seen(function, space) == space
+
+
+def rollout(time, batch=4, shape=(3,)):
+    return FloatBox(shape=shape, add_batch_rank=batch, add_time_rank=time, time_major=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda self, ops, x: x[1:], rollout(5)),
+        (lambda self, ops, x: x[::2], rollout(3)),
+        (lambda self, ops, x: ops.reshape(x, (-1, 3)), FloatBox(shape=(3,), add_batch_rank=24)),
+        # Time is cut into 2 parts, which are put side by side, and joined again.
+        (lambda self, ops, x: sequences.parts_side_by_side(ops, x, 2), rollout(3, 8)),
+        (
+            lambda self, ops, x: sequences.parts_in_a_row(
+                ops, sequences.parts_side_by_side(ops, x, 2), 2, ops.shape(x)[0]
+            ),
+            rollout(6),
+        ),
+        (lambda self, ops, x: ops.reshape(x, (6, 4, -1)), FloatBox(shape=(6, 4, 3))),
+    ],
+)
+def test_ranks_of_fixed_sizes_are_kept(function, expected):
+    assert seen(function, rollout(6)) == expected
+
+
+def test_what_a_loop_collects_of_a_fixed_batch_has_a_time_rank():
+    inner = Inner(scope="inner")
+
+    class Root(Component):
+        @rlgraph_api
+        def run(self, x):
+            _, collected = loop(7, lambda i, x: (self.next_of(x), self.next_of(x)), x, collect=True)
+            return inner.call(collected)
+
+        @graph_fn
+        def next_of(self, ops, x):
+            return x + 1.0
+
+    build(assemble(Root(inner, scope="root")), {"x": FloatBox(shape=(3,), add_batch_rank=4)})
+    assert inner.seen == rollout(7)
+
+
+def test_parts_of_a_container_may_have_other_fixed_sizes():
+    inner = Inner(scope="inner")
+
+    class Root(Component):
+        @rlgraph_api
+        def run(self, x):
+            return inner.call({"all": x, "some": self.some(x)})
+
+        @graph_fn
+        def some(self, ops, x):
+            return x[::3]
+
+    build(assemble(Root(inner, scope="root")), {"x": rollout(6)})
+    assert inner.seen == Dict(all=rollout(True), some=rollout(True))
 
 
 def test_what_is_no_rank_becomes_none():

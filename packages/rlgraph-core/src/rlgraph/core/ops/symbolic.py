@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.ops.contract import DATA_DEPENDENT, DTYPES, OPERATIONS, Operation
-from rlgraph.core.ops.dims import AskedSize, SymbolicDim
+from rlgraph.core.ops.dims import AskedSize, RankSize, SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
 from rlgraph.core.ops.random import noise_of
@@ -273,7 +273,9 @@ def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int |
     if key == slice(None):
         return size
     if isinstance(size, int):
-        return len(range(*key.indices(size)))
+        number = len(range(*key.indices(size)))
+        # Some of the steps are steps.
+        return RankSize(number, "time") if isinstance(size, RankSize) and size.rank == "time" else number
     start, stop, step = key.start or 0, key.stop, key.step
     if step in (None, 1):
         if start >= 0 and (stop is None or stop < 0):

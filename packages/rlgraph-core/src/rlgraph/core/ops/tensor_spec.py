@@ -82,7 +82,7 @@ class TensorSpec:
         ranks: list[int | SymbolicDim] = []
         shape = list(self.shape)
         while shape and len(ranks) < 2:
-            if not any(isinstance(dim, SymbolicDim | RankSize) for dim in shape):
+            if not (isinstance(shape[0], RankSize) or any(isinstance(dim, SymbolicDim) for dim in shape)):
                 break
             ranks.append(shape.pop(0))
         if any(isinstance(dim, SymbolicDim) for dim in shape):
