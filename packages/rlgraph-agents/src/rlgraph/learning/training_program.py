@@ -145,7 +145,10 @@ class TrainingProgram(ABC):
         steps = self.steps
         updates, results = self._call(first, last)
         self._of_agent.set(self._of_program.get())
-        for name, choice in self.executor.backend.choices.items():  # runs record and repeat those of the agent
+        for (
+            name,
+            choice,
+        ) in self.executor.backend.choices.items():  # runs record and repeat those of the agent
             self._learner.executor.backend.choices.setdefault(name, choice)
         return self._learner.count_program(steps, updates, results.get("numbers")), results["steps"]
 
