@@ -383,6 +383,33 @@ def test_what_was_learned_from_is_kept_when_training_is_interrupted(backend):
     assert int(agent.executor.execute("get_memory_size")) == 50
 
 
+def test_a_run_that_made_more_steps_than_were_wanted_goes_on(backend, tmp_path):
+    run = {**document(AGENTS["dqn"]), "backend": backend, "steps": 200, "evaluation": {"final_episodes": 1}}
+    assert train(run, tmp_path / "run").training.timesteps > 204
+    result = resume(tmp_path / "run", steps=600).training
+    assert result.timesteps >= 600
+
+
+def test_one_copy_with_a_recurrent_network(backend):
+    agent = agent_on(backend, "a2c", CartPole(), LSTM)
+    assert agent.learn(64, env=CartPole, in_graph=True).updates == 4
+
+
+def test_the_memory_is_seen_while_a_program_has_it(backend, tmp_path):
+    class Looks(Callback):
+        sizes, stored = (), None
+
+        def on_report(self, worker, metrics):
+            Looks.sizes = (*Looks.sizes, metrics["replay_size"])
+            if Looks.stored is None:
+                Looks.stored = worker.agent.store_model(tmp_path / "model")
+
+    agent = agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY)
+    agent.learn(3000, env=CartPole, num_envs=NUMBER, in_graph=True, callbacks=Looks())
+    assert set(Looks.sizes) == {50.0}
+    assert int(Agent.load(Looks.stored).executor.execute("get_memory_size")) == 50
+
+
 def refused(agent, said, env="rlgraph/CartPole-v1", **options):
     with pytest.raises(SpecError, match=said):
         SingleThreadedWorker(agent, env, in_graph=True, **options)
@@ -405,13 +432,23 @@ def test_what_cannot_be_in_a_program_is_named(backend, caplog):
 
     refused(
         agent_on(backend, "ppo", CartPole(), DENSE, num_minibatches=3),
-        "divisor of 64, the steps",
+        "num_minibatches 3, no divisor of the 64 steps",
         num_envs=NUMBER,
     )
     recurrent = agent_on(backend, "ppo", CartPole(), LSTM, num_minibatches=3)
-    refused(recurrent, "divisor of 4, the sequences", num_envs=NUMBER)
-    refused(agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY), r"multiple or a divisor of 3", num_envs=3)
+    refused(recurrent, "num_minibatches 3, no divisor of the 4 sequences", num_envs=NUMBER)
+    refused(
+        agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY),
+        "update_interval 4, which 3 environments",
+        num_envs=3,
+    )
 
+    memory = {**MEMORY, "update_spec": {"do_updates": False}}
+    refused(agent_on(backend, "dqn", CartPole(), DENSE, **memory), "do_updates false")
+    odd = agent_on(backend, "ppo", CartPole(), DENSE, num_minibatches=3)
+    assert SingleThreadedWorker(odd, CartPole, num_envs=NUMBER).in_graph is None
+    with pytest.raises(SpecError, match="in_graph"):
+        SingleThreadedWorker(agent, CartPole, in_graph="no")
     with_parts = agent_on(backend, "ppo", CartPole(), DENSE, optimizer_spec=Adam(0.01))
     refused(with_parts, "options that are components")
     assert SingleThreadedWorker(with_parts, CartPole, num_envs=2).in_graph is None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
@@ -310,6 +311,12 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
             state = None
         self._sampler = sampler = Sampler(self.actor, environments, self.cut, state)
         return sampler
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """No other thread updates, observes, stores or loads inside; others may act."""
+        with self._updating, self._observing:
+            yield
 
     def continue_with(self, program: TrainingSampler) -> Any:
         """Let a program make the steps of training from now on; the state that one was in, where that was loaded."""

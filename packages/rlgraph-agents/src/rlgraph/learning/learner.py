@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,8 @@ class Learner(Intake):
         self._batch_size = np.array(size and group.share(size, "update_spec.batch_size"))
         #: Whether records are kept in its memory; else replay shards keep them, and checkpoints do not have it.
         self.keeps_memory = True
+        #: Gives the number of records while a program has the memory; None: it is the graph's own.
+        self.memory_size: Callable[[], int] | None = None
         #: Whether the memory is known to hold records.
         self._has_records = False
         self._due = {name: self._interval(name) for name in algorithm.schedule}
@@ -272,7 +275,8 @@ class Learner(Intake):
         if len({*rates.values()}) == 1:
             numbers = {"learning_rate": next(iter(rates.values()))}
         if self.graph.memory is not None and self.keeps_memory:
-            numbers["replay_size"] = float(self.executor.execute("get_memory_size"))
+            size = self.memory_size or partial(self.executor.execute, "get_memory_size")
+            numbers["replay_size"] = float(size())
         return {**numbers, **self.numbers.take()}
 
     def compare_weights(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rlgraph.components.environments.environment_component import EnvironmentComponent
@@ -34,25 +35,30 @@ class ReplayTrainingGraph(TrainingGraph):
         #: Steps of all copies between two rounds of updates, and updates in a round.
         self.steps_per_round = max(interval // number, 1)
         self.updates_per_round = updates * max(number // interval, 1)
-        self.rounds = max(self._longest_call() // self.steps_per_round, 1)
+        self.rounds = self._rounds_of_a_call()
         assert isinstance(self.memory, TensorReplay)
         self.ring = self.memory
 
-    def _longest_call(self) -> int:
-        """Steps of all copies until the next thing that is scheduled, if that is less than `MOST_STEPS`."""
-        algorithm, number = self.algorithm, self.environment.num_envs
+    def _rounds_of_a_call(self) -> int:
+        """At most `MOST_STEPS` steps; a divisor of the intervals of what is scheduled, where it can be."""
+        algorithm, most = self.algorithm, max(MOST_STEPS // self.steps_per_round, 1)
+        of_round = {
+            "steps": self.steps_per_round * self.environment.num_envs,
+            "updates": self.updates_per_round,
+        }
         intervals = [
-            getattr(algorithm, option) // (number if counts == "steps" else 1)
+            max(getattr(algorithm, option) // of_round[counts], 1)
             for option, counts in algorithm.schedule.values()
         ]
-        return min([MOST_STEPS, *(max(interval, 1) for interval in intervals)])
+        shared = math.gcd(*intervals) if intervals else most
+        return max(rounds for rounds in range(1, most + 1) if shared % rounds == 0)
 
     @rlgraph_api
     def fill(self, progress: Any, change: Any) -> Any:
         """As `train` without updates: the steps of one round."""
 
         def step(j: Any, running: Any, states: Any) -> Any:
-            return self._step_into_memory(running, states, progress)
+            return self._step_into_memory(running, states, self._progress(progress, change, 0, j))
 
         start = self._read()
         first = (start, self.environment.get_states(start["task"]))

@@ -27,11 +27,11 @@ from rlgraph.learning.training_graph import RolloutTrainingGraph, TrainingGraph
 from rlgraph.spaces import FloatBox, from_spec
 
 
-def reasons_against(agent: BaseAgent) -> list[str]:
-    """What an agent has that cannot be in a program with its environment; empty if all of it can."""
+def reasons_against(agent: BaseAgent, num_envs: int = 1) -> list[str]:
+    """What an agent has that cannot be in a program with copies of its environment; empty if all of it can."""
     graph, found = agent.learner.graph, []
     if isinstance(graph.experience, Replay) and not graph.experience.is_recorded:
-        found += _reasons_of_replay(graph.experience)
+        found += _reasons_of_replay(graph.experience, num_envs)
         parts = graph.algorithm.sub_components.values()
         found += [
             f"{type(part).__name__}, which explores on the host"
@@ -40,7 +40,9 @@ def reasons_against(agent: BaseAgent) -> list[str]:
         ]
         if getattr(graph.algorithm, "first_actions", None) is not None:
             found.append("random_before_update, whose actions are drawn on the host")
-    elif not isinstance(graph.experience, Rollouts):
+    elif isinstance(graph.experience, Rollouts):
+        found += _reasons_of_minibatches(agent, graph.experience, num_envs)
+    else:
         found.append(f"{type(graph.experience).__name__}, what {type(agent).__name__} learns from")
     if agent.group.size > 1:
         found.append("a group of learners")
@@ -63,8 +65,29 @@ def _has_components(options: Any) -> bool:
     return isinstance(options, Component)
 
 
-def _reasons_of_replay(replay: Replay) -> list[str]:
+def _reasons_of_minibatches(agent: BaseAgent, rollouts: Rollouts, num_envs: int) -> list[str]:
+    """Minibatches that leave something of a rollout out: sizes are fixed in a program."""
     found = []
+    for part in agent.learner.graph.algorithm.sub_components.values():
+        if isinstance(part, IterativeOptimization):
+            number, what = rollouts.rollout_length * num_envs, "steps"
+            if part.sequences:
+                number, what = rollouts.sequences_of(num_envs), "sequences"
+            if number % part.num_minibatches:
+                found.append(
+                    f"num_minibatches {part.num_minibatches}, no divisor of the {number} {what} of a rollout"
+                )
+    return found
+
+
+def _reasons_of_replay(replay: Replay, num_envs: int) -> list[str]:
+    found, interval = [], replay.updates.update_interval
+    if not replay.learns:
+        found.append("update_spec.do_updates false")
+    if interval % num_envs and num_envs % interval:
+        found.append(
+            f"update_spec.update_interval {interval}, which {num_envs} environments do not divide, nor it them"
+        )
     if type(replay.memory) is not ReplayMemory:
         found.append(f"a {type(replay.memory).__name__}; a replay_memory can be")
     elif replay.memory.frame_stack is not None:
@@ -155,6 +178,10 @@ class TrainingProgram(ABC):
     def keep(self) -> None:  # noqa: B027  # rollouts keep nothing
         """Give the agent what it does not see after each call: its memory."""
 
+    def end(self) -> None:
+        """Training ends, or stops for a while."""
+        self.keep()
+
     # Checkpoints.
 
     def get_states(self) -> list[Any]:
@@ -199,9 +226,8 @@ class RolloutProgram(TrainingProgram):
     def _make_graph(self) -> tuple[TrainingGraph, dict[str, Any], list[str]]:
         learner = self._learner
         graph: Any = learner.spec.make_graph(
-            learner.experience, partial(RolloutTrainingGraph, self.environment)
+            copy(learner.experience), partial(RolloutTrainingGraph, self.environment)
         )
-        self._check_minibatches(graph)
         self._is_timed = graph.takes("update", "progress") or graph.takes("act", "progress")
         spaces: dict[str, Any] = {"progress": FloatBox(0.0, 1.0)} if self._is_timed else {}
         methods = ["begin", "train"]
@@ -212,21 +238,6 @@ class RolloutProgram(TrainingProgram):
             methods.append("update")
         self._rollout_length = graph.rollout_length
         return graph, spaces, methods
-
-    def _check_minibatches(self, graph: Any) -> None:
-        """Raise `SpecError` if minibatches leave something of a rollout out: sizes are fixed in a program."""
-        for part in graph.algorithm.sub_components.values():
-            if isinstance(part, IterativeOptimization):
-                number = graph.rollout_length * self.environment.num_envs
-                what = "steps"
-                if part.sequences:
-                    number, what = graph.experience.sequences_of(self.environment.num_envs), "sequences"
-                if number % part.num_minibatches:
-                    raise SpecError(
-                        f"expected a divisor of {number}, the {what} of a rollout of {self.environment.num_envs} "
-                        f"environments, given {part.num_minibatches}",
-                        path="agent.num_minibatches",
-                    )
 
     @property
     def steps(self) -> int:
@@ -245,15 +256,8 @@ class ReplayProgram(TrainingProgram):
     graph: ReplayTrainingGraph
 
     def _make_graph(self) -> tuple[TrainingGraph, dict[str, Any], list[str]]:
-        learner, number = self._learner, self.environment.num_envs
+        learner = self._learner
         replay: Any = copy(learner.experience)
-        interval = replay.updates.update_interval
-        if interval % number and number % interval:
-            raise SpecError(
-                f"expected a multiple or a divisor of {number}, the number of environments that step together in the "
-                f"program, given {interval}",
-                path="update_spec.update_interval",
-            )
         replay.memory = TensorReplay(replay.memory.capacity)
         graph: Any = learner.spec.make_graph(replay, partial(ReplayTrainingGraph, self.environment))
         spaces = {"progress": FloatBox(0.0, 1.0), "change": FloatBox()}
@@ -276,10 +280,9 @@ class ReplayProgram(TrainingProgram):
 
     def _call(self, first: float, last: float) -> tuple[int, Any]:
         if self._fills:
-            return 0, self.executor.execute("fill", first, 0.0)
+            return 0, self.executor.execute("fill", first, _change(first, last, self.graph.steps_per_round))
         rounds, graph = self.graph.rounds, self.graph
-        steps = rounds * graph.steps_per_round
-        change = (last - first) / max(steps - 1, 1)
+        change = _change(first, last, rounds * graph.steps_per_round)
         return rounds * graph.updates_per_round, self.executor.execute("train", first, change)
 
     def begin(self) -> None:
@@ -296,6 +299,15 @@ class ReplayProgram(TrainingProgram):
         values = {variable.name: host[memory.rows[path].name] for path, variable in ring.items()}
         values[self.graph.ring.inserted.name] = np.array(index + memory.capacity * (size == memory.capacity))
         self.executor.set_weights(values)
+        self._learner.memory_size = self._size
+
+    def _size(self) -> int:
+        inserted = self.executor.storage.read(self.graph.ring.inserted.name)
+        return min(int(inserted), self.graph.ring.capacity)
+
+    def end(self) -> None:
+        super().end()
+        self._learner.memory_size = None
 
     def keep(self) -> None:
         memory, ring, host = self._memories()
@@ -311,6 +323,11 @@ class ReplayProgram(TrainingProgram):
         memory: Any = self._learner.graph.memory
         ring = memory.record_space.flatten_sample(self.graph.ring.rows)
         return memory, ring, self._learner.executor.storage.host
+
+
+def _change(first: float, last: float, steps: int) -> float:
+    """By how much progress grows with each of these steps."""
+    return (last - first) / max(steps - 1, 1)
 
 
 def _check_one_program(plan: Plan) -> None:

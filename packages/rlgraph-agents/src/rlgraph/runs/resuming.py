@@ -14,6 +14,7 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
 from rlgraph.core.specs.connections import only_compared
 from rlgraph.core.specs.documents import check_limits
+from rlgraph.environments.adapters.component_env import environment_component
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.experience.specs import parse_spec
 from rlgraph.learning.base_agent import BaseAgent
@@ -136,12 +137,19 @@ def check_state(path: Path, state: RunState, run: RunSpec) -> None:
     in_group = (run.agent.get("execution_spec") or {}).get("collective") is not None
     if state.steps > run.steps:
         problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they may only increase"
-    elif run.executor_spec is None and state.worker.done >= state.steps + number:
+    elif (
+        run.executor_spec is None and not _may_be_in_graph(run) and state.worker.done >= state.steps + number
+    ):
         problem = f"worker.done: {state.worker.done} of {state.steps} steps"
     elif state.worker.environments is not None and not in_group and len(state.worker.environments) != number:
         problem = f"worker.environments: {len(state.worker.environments)} there, {number} in {CONFIG}"
     if problem:
         raise RunFolderError(f"{path} is not a checkpoint of this run: {problem}")
+
+
+def _may_be_in_graph(run: RunSpec) -> bool:
+    """Whether a call of a program may have made many steps more than were wanted."""
+    return run.worker.in_graph is not False and environment_component(run.environment) is not None
 
 
 def agent_of(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> BaseAgent:

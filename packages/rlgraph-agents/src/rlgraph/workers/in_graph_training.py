@@ -21,12 +21,15 @@ from rlgraph.workers.worker import Worker
 _log = logging.getLogger(__name__)
 
 
-def is_in_graph(agent: BaseAgent, env_spec: Any, wanted: bool | None, options: Mapping[str, Any]) -> bool:
+def is_in_graph(
+    agent: BaseAgent, env_spec: Any, num_envs: int, wanted: bool | None, options: Mapping[str, Any]
+) -> bool:
     """Whether an agent is trained in one program with its environment.
 
     Args:
         agent: the agent.
         env_spec: its environment.
+        num_envs: number of copies.
         wanted: None: if all of it can be in a program.
         options: name -> value of those options of the worker that have not their defaults; they are for environments
             that are stepped from outside.
@@ -36,7 +39,7 @@ def is_in_graph(agent: BaseAgent, env_spec: Any, wanted: bool | None, options: M
     """
     if wanted is False or (environment_component(env_spec) is None and wanted is None):
         return False
-    reasons = [*reasons_against(agent), *options]
+    reasons = [*reasons_against(agent, num_envs), *options]
     if environment_component(env_spec) is None:
         reasons = [f"the environment {env_spec!r}, which is no environment component", *reasons]
     if not reasons:
@@ -83,12 +86,13 @@ class InGraphTraining:
                 "in_graph=False",
                 path="callbacks",
             )
-        program = self.program
-        self._begin(schedule)
+        with self.agent.exclusive():
+            self._begin(schedule)
         try:
             self._train(worker, schedule, listeners)
         finally:  # Ctrl-C and errors keep what was learned from, too
-            program.keep()
+            with self.agent.exclusive():
+                self.program.end()
 
     def _train(self, worker: Worker, schedule: RunSchedule, listeners: Listeners) -> None:
         agent, program, on_update = self.agent, self.program, listeners.to("on_update")
@@ -96,8 +100,9 @@ class InGraphTraining:
             steps = program.steps
             # Progress is as from outside, where an update follows its last step.
             first, last = schedule.fraction, schedule.fraction_at(schedule.done + steps - self.num_envs)
-            agent.set_progress(last)
-            numbers, episodes = program.run(first, last)
+            with agent.exclusive():
+                agent.set_progress(last)
+                numbers, episodes = program.run(first, last)
             schedule.done += steps
             worker.timesteps += steps
             self._take_in(worker, schedule, listeners, episodes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.core import SpecError
 from rlgraph.environments import environment_seed
 from rlgraph.environments.factory import is_instance, make_vector_env
@@ -84,7 +85,8 @@ class SingleThreadedWorker(Worker):
         #: Trains in place of the loop; None: the environments are stepped from outside of programs.
         self.in_graph: InGraphTraining | None = None
         self._sampler: Any = None
-        if is_in_graph(agent, env_spec, in_graph, given):
+        in_graph = None if in_graph is None else check_flag(in_graph, "in_graph")
+        if is_in_graph(agent, env_spec, num_envs or 1, in_graph, given):
             self.num_envs = num_envs or 1
             agent.learner.check_environments(self.num_envs)
             self.in_graph, self.episodes = (
@@ -199,8 +201,6 @@ class SingleThreadedWorker(Worker):
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
         sampler = self._sampler if self.in_graph is None else self.in_graph.program
-        if self.in_graph is not None:
-            self.in_graph.program.keep()
         schedule.environments = sampler.get_states()
         if schedule.environments is None:
             self.agent.flush_buffers()

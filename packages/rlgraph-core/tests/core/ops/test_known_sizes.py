@@ -7,6 +7,7 @@ import pytest
 
 from rlgraph.core import BuildError, Component, assemble, build, graph_fn, loop, rlgraph_api
 from rlgraph.core.functional import sequences
+from rlgraph.core.graph.values import space_of
 from rlgraph.core.ops import TensorSpec
 from rlgraph.core.ops.dims import RankSize
 from rlgraph.spaces import Dict, FloatBox
@@ -130,6 +131,21 @@ def test_parts_of_a_container_may_have_other_fixed_sizes():
 
     build(assemble(Root(inner, scope="root")), {"x": rollout(6)})
     assert inner.seen == Dict(all=rollout(True), some=rollout(True))
+
+
+@pytest.mark.parametrize("batch", [4, 1])
+def test_time_folded_into_a_batch_of_any_size_is_a_batch(batch):
+    folded = seen(lambda self, ops, x: ops.reshape(x, (-1, 3)), rollout(6, batch))
+    assert folded == FloatBox(shape=(3,), add_batch_rank=6 * batch)
+
+
+@pytest.mark.parametrize("size", [2, 1])
+def test_a_fixed_size_beside_an_unknown_one_is_unknown(size):
+    one, other = (
+        TensorSpec((RankSize(size), 3), "float32"),
+        TensorSpec.from_space(FloatBox(add_batch_rank=True)),
+    )
+    assert space_of({"a": one, "b": other}) == Dict(a=FloatBox(shape=(3,)), b=float).with_batch_rank()
 
 
 def test_what_is_no_rank_becomes_none():

@@ -120,8 +120,9 @@ def space_of(value: Value) -> Any:
 def _of_one_size(spaces: list[Space]) -> list[Space]:
     """The Spaces as parts of one container: a batch or time rank whose sizes differ has an unknown size."""
     for rank in ("batch_rank", "time_rank"):
-        sizes = {getattr(box, rank) for space in spaces for box in space.flatten().values()} - {False}
-        if len(sizes) > 1 and any(map(is_fixed, sizes)):
+        found = (getattr(box, rank) for space in spaces for box in space.flatten().values())
+        sizes = {(type(size), size) for size in found if size is not False}  # True is no size of 1
+        if len(sizes) > 1 and any(is_fixed(size) for _, size in sizes):
             spaces = [space.map(partial(_with_unknown, rank)) for space in spaces]
     return spaces
 

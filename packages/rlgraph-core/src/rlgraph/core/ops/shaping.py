@@ -50,8 +50,11 @@ def _with_rank(wanted: Sequence[int | SymbolicDim], axis: int, given: Shape) -> 
         return wanted[axis]
     start, end = math.prod(sizes[:axis]), math.prod(sizes[: axis + 1])
     bounds = [math.prod(axes[:i]) for i in range(len(axes) + 1)]
+    # An axis of one element lies between two others; a rank of one is a part of what is in front of it.
     covered = [
-        dim for dim, low, high in zip(axes, bounds, bounds[1:], strict=False) if low < end and high > start
+        dim
+        for dim, low, high in zip(axes, bounds, bounds[1:], strict=False)
+        if (low < end and high > start) or (low == high and isinstance(dim, RankSize) and start <= low <= end)
     ]
     if not covered or not isinstance(covered[-1], RankSize):
         return sizes[axis]
