@@ -93,7 +93,13 @@ def games(known):
 
 def test_ours_are_registered_in_this_order():
     names = [type(adapter).__name__ for adapter in adapters()]
-    assert names == ["GymnasiumAdapter", "DmEnvAdapter", "EnvPoolAdapter", "ProtocolAdapter"]
+    assert names == [
+        "ComponentAdapter",
+        "GymnasiumAdapter",
+        "DmEnvAdapter",
+        "EnvPoolAdapter",
+        "ProtocolAdapter",
+    ]
 
 
 def test_single_environments(games):
