@@ -14,6 +14,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from rlgraph.core.component.members import GraphFunction
+
 _SPAN = re.compile(
     r"(?P<kept>:[\w:+.-]+:`[^`]+`|``.+?``|`[^`\n]*`__?|(?<!\w)\*\*[^\s*](?:[^*]*[^\s*])?\*\*(?!\w))|`(?P<code>[^`]+)`",
     re.DOTALL,
@@ -102,6 +104,8 @@ def _process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: l
 
 
 def _skip(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    if isinstance(obj, GraphFunction):  # described where a class asks for it; it cannot be called
+        return True
     module = getattr(obj, "__module__", None)
     if callable(obj) and not (isinstance(module, str) and module.startswith("rlgraph")):
         return True
