@@ -1,4 +1,4 @@
-"""The root component of training as one program: acting, environment, advantages and epochs."""
+"""The root components of training as one program with the environment; those of replay have a module of their own."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ class RolloutTrainingGraph(TrainingGraph):
         """A rollout of all copies, and an update on it.
 
         Returns:
-            ``numbers`` of the update; ``steps``, of each of which there are ``ends``, ``returns`` and ``lengths``
-            ``[T, N]``, those of the episodes up to it; and the ``records``.
+            ``numbers`` of the update, and ``steps``: ``ends``, ``returns`` and ``lengths`` ``[T, N]`` of the episodes
+            up to each step.
         """
         start = self._read()
         running, steps, records, internal = self._rollout(start, progress)

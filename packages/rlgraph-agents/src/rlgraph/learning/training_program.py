@@ -108,7 +108,7 @@ class TrainingProgram(ABC):
         seed: of the program's random numbers.
 
     Raises:
-        SpecError: the agent has something that cannot be in the program.
+        SpecError: a host function cuts the program; see also `reasons_against`.
     """
 
     def __init__(self, agent: BaseAgent, environment: EnvironmentComponent, seed: int):
