@@ -18,6 +18,7 @@ from rlgraph.components.environments.masked_grid import MaskedGrid
 from rlgraph.components.environments.pendulum import Pendulum
 from rlgraph.components.memories.tensor_replay import TensorReplay
 from rlgraph.core import NumericalError, SpecError, executor_class, graph_fn, rlgraph_api
+from rlgraph.core.graph.nodes import Loop
 from rlgraph.learning.replay_training_graph import ReplayTrainingGraph
 from rlgraph.learning.training_graph import RolloutTrainingGraph
 from rlgraph.runs import resume, run_differences, train
@@ -130,7 +131,10 @@ def test_it_does_what_the_root_does_from_outside(case, backend):
         # XLA and TensorFlow's optimizer of graphs may round otherwise inside of a loop.
         tolerance = 0.0 if backend == "torch" else 1e-12
         np.testing.assert_allclose(one[name], other[name], rtol=tolerance, atol=tolerance, err_msg=name)
-    assert len(inside.plan("train").segments) == 1, "host functions cut the program"
+    plan = inside.plan("train")
+    assert len(plan.segments) == 1, "host functions cut the program"
+    rollout = next(node for node in plan.nodes if isinstance(node, Loop))
+    assert rollout.id not in plan.sliced, "derivatives go back into acting"
 
 
 class RoundFromOutside(ReplayTrainingGraph):
