@@ -34,7 +34,7 @@ from harness import (
     wait,
 )
 
-from rlgraph.execution.distributed_tf.cluster import free_address
+from rlgraph.core.addresses import free_address
 
 #: Seconds until a killed program must be named, a run must go on, and programs must have ended: workers wait
 #: 60 s for a learner that was killed in its last evaluation, and that finds all steps done when it resumes.

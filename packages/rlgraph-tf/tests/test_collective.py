@@ -7,8 +7,9 @@ from typing import ClassVar
 import pytest
 
 from rlgraph.core import CollectiveError, SpecError, allow_network, data_specs
+from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives.place import collective_class
-from rlgraph.testing.collectives import CollectiveConformance, free_address
+from rlgraph.testing.collectives import CollectiveConformance
 from rlgraph.tf.collective import TensorFlowCollective
 
 

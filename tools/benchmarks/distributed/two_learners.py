@@ -23,11 +23,11 @@ from processes import command
 from subject import random_inputs
 
 from rlgraph.algorithms.dqn import DQN
+from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives.place import Place, make_collective
 from rlgraph.learning.agent_options import split_options
 from rlgraph.learning.learner import Learner
 from rlgraph.spaces import FloatBox, IntBox
-from rlgraph.testing.collectives import free_address
 
 STATES, ACTIONS = 8, 4
 #: Name -> units of two dense layers, records of an update of all learners, calls of a round.

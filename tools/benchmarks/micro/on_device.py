@@ -20,7 +20,7 @@ import numpy as np
 from measure import Figure, Row, arguments, interleaved, report
 from subject import make_agent, random_batch, random_states, update_program
 
-from rlgraph.testing.collectives import free_address
+from rlgraph.core.addresses import free_address
 
 #: How far float32 on a GPU may be from float32 on the CPU, after an update as well.
 TOLERANCE = 1e-4

@@ -10,9 +10,10 @@ import pytest
 pytest.importorskip("tensorflow")
 
 from rlgraph.core import SpecError
+from rlgraph.core.addresses import answers, free_address
 from rlgraph.execution import ActorDied, ActorFailed, ActorMisconfigured, SyncBatchExecutor
 from rlgraph.execution.distributed_tf import ImpalaExecutor, serve, server_queues, worker, worker_addresses
-from rlgraph.execution.distributed_tf.cluster import answers, free_address, listen
+from rlgraph.execution.distributed_tf.cluster import listen
 from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
 from rlgraph.execution.engine import Demand
 

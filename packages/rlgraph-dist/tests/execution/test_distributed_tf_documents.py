@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from rlgraph.core import PluginError, RLGraphError, SpecError
+from rlgraph.core.addresses import free_address
 from rlgraph.execution.distributed_tf import ImpalaExecutor, serve
-from rlgraph.execution.distributed_tf.cluster import Cluster, free_address
+from rlgraph.execution.distributed_tf.cluster import Cluster
 from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
 
 DOCUMENT = {"learner": ["127.0.0.1:8000"], "actor": ["127.0.0.1:8001", "127.0.0.1:8002"]}

@@ -16,8 +16,8 @@ pytest.importorskip("tensorflow")
 from doubles import told
 
 from rlgraph.core import allow_clusters, allow_network
+from rlgraph.core.addresses import free_address
 from rlgraph.execution import ImpalaExecutor
-from rlgraph.execution.distributed_tf.cluster import free_address
 from rlgraph.execution.distributed_tf.engine import DistributedTFEngine
 from rlgraph.runs import resume
 from rlgraph.runs.checkpoints import RunCheckpoints

@@ -74,7 +74,7 @@ def test_apex_pong(run, tmp_path):
 def test_impala_distributed(tmp_path, capsys):
     """Learner and actors, each of which is a program of its own elsewhere."""
     pytest.importorskip("tensorflow")
-    from rlgraph.execution.distributed_tf.cluster import free_address
+    from rlgraph.core.addresses import free_address
 
     cluster = tmp_path / "cluster.json"
     cluster.write_text(json.dumps({"learner": [free_address()], "actor": [free_address(), free_address()]}))

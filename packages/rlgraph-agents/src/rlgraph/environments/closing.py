@@ -7,8 +7,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import wait
 from typing import Any, NoReturn
 
+from rlgraph.core.background import in_background
 from rlgraph.environments.errors import EnvironmentFault, fault_of
 from rlgraph.environments.interrupts import raise_interruption
 
@@ -88,17 +90,7 @@ def _raise(*_: Any) -> NoReturn:
 
 
 def _left_behind(close: Callable[[], None], seconds: float) -> bool:
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            close()
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    return not thread.is_alive()
+    done, _ = wait([in_background(close)], seconds)
+    for closed in done:
+        closed.result()
+    return bool(done)

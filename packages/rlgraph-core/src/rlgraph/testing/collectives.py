@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.addresses import connect, free_address
 from rlgraph.core.collectives import Collective
 from rlgraph.core.collectives.place import Place, collective_class, make_collective
 from rlgraph.core.errors import CollectiveError
@@ -44,13 +45,6 @@ LIMIT, NAMED_WITHIN, START = 20.0, 10.0, 120.0
 #: The limits of the group that waits for one who never comes, and of that which waits for one in a call.
 _MISSING_LIMIT, _LATE_LIMIT = 3.0, 6.0
 _ANSWER = "ANSWER "
-
-
-def free_address() -> str:
-    """A port of this machine that is free now."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{free.getsockname()[1]}"
 
 
 def _values(rank: int, size: int, dtype: str) -> np.ndarray:
@@ -204,12 +198,11 @@ class CollectiveUnderTest:
 
 def _be_strangers(address: str, is_over: threading.Event) -> None:
     """Come to the port of a group every now and then; what is sent trickles, and is of no learner."""
-    host, port = address.split(":")
     with ExitStack() as opened:
         lines: list[socket.socket] = []
         while not is_over.wait(0.2):
             with suppress(OSError):
-                lines.append(opened.enter_context(socket.create_connection((host, int(port)), 1.0)))
+                lines.append(opened.enter_context(connect(address, 1.0)))
             for line in lines:
                 with suppress(OSError):
                     line.sendall(b"\xff")

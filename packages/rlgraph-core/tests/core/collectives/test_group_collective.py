@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from rlgraph.core import CollectiveError, SpecError, registry
+from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives import membership
 from rlgraph.core.collectives.group_collective import GroupCollective
 from rlgraph.core.collectives.place import Place, make_collective, place_from_environment
-from rlgraph.testing.collectives import free_address
 
 
 class Connected(GroupCollective):

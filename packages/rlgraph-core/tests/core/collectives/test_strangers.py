@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rlgraph.core import CollectiveError
+from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives import connection, membership
 from rlgraph.core.collectives.connection import (
     ERROR,
@@ -23,7 +24,6 @@ from rlgraph.core.collectives.connection import (
     using_secret,
 )
 from rlgraph.core.collectives.membership import Membership
-from rlgraph.testing.collectives import free_address
 
 #: Connections of the strangers of a test.
 opened: list[Line] = []

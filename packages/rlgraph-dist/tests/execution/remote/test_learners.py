@@ -16,13 +16,13 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.core import BuildError, CollectiveError, ExecutionSpec, SpecError, memory_group, registry
+from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives.membership import Beat
 from rlgraph.environments import make_environment
 from rlgraph.execution import ImpalaExecutor, SyncBatchExecutor
 from rlgraph.learning.group import LearnerGroup, signed, verified
 from rlgraph.runs import resume, train
 from rlgraph.runs.result_file import read_result
-from rlgraph.testing.collectives import free_address
 from rlgraph.workers import SingleThreadedWorker
 from rlgraph.workers.group_training import _facts
 

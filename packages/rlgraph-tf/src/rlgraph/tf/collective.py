@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ with startup_log_hidden():
     from tensorflow.python.eager import context
 
 from rlgraph.core import CollectiveError
+from rlgraph.core.addresses import free_address, host_and_port
 from rlgraph.core.collectives import GroupCollective
 from rlgraph.core.specs.connections import check_network, report_open_ports
 
@@ -58,9 +58,7 @@ class TensorFlowCollective(GroupCollective):
                 "the group before the first agent is made, or use the collective 'gloo'"
             )
         check_network("execution_spec.collective", is_allowed=self._is_allowed)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            return str(free.getsockname()[1]).encode()
+        return str(host_and_port(free_address())[1]).encode()
 
     def start(self) -> None:
         members = zip(self.membership.hosts, self.membership.greetings, strict=True)

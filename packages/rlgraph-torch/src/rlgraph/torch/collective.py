@@ -13,6 +13,7 @@ import torch
 import torch.distributed
 
 from rlgraph.core import CollectiveError
+from rlgraph.core.addresses import host_and_port
 from rlgraph.core.collectives import GroupCollective
 from rlgraph.torch.devices import device_name
 
@@ -33,7 +34,7 @@ class GlooCollective(GroupCollective):
             return b""
         if not dist.is_available():
             raise CollectiveError("this build of PyTorch has no torch.distributed: install another one")
-        host = self.address.rpartition(":")[0].strip("[]")
+        host, _ = host_and_port(self.address)
         # A socket of its own at this address: the store would listen on all interfaces.
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, 0), family=family)

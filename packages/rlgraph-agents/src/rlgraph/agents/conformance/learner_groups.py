@@ -33,12 +33,12 @@ from rlgraph.algorithms.sac import SAC
 from rlgraph.algorithms.td3 import TD3
 from rlgraph.components import IterativeOptimization
 from rlgraph.core import Collective
+from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives.place import Place, make_collective
 from rlgraph.experience.step import VectorStep
 from rlgraph.learning.agent_options import split_options
 from rlgraph.learning.learner import Learner
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
-from rlgraph.testing.collectives import free_address
 from rlgraph.testing.shares import random_batch, share_of, valid_items
 
 CATEGORY, MOVES, STATES = IntBox(3), FloatBox(-1.0, 1.0, shape=(2,)), FloatBox(shape=(3,))

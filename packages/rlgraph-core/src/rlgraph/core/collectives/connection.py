@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
+from rlgraph.core.addresses import connect
 from rlgraph.core.errors import CollectiveError
 
 #: The variable of the environment with the secret of a group that a launcher of others starts.
@@ -161,23 +162,20 @@ def unpack_all(message: bytes) -> list[bytes]:
     """
     found, at = [], 0
     while at < len(message):
-        if at + 8 > len(message):
+        start = at + 8
+        at = start + int.from_bytes(message[at:start])
+        if at > len(message):
             raise ValueError("the message is too short")
-        (length,) = struct.unpack_from("!Q", message, at)
-        if at + 8 + length > len(message):
-            raise ValueError("the message is too short")
-        found.append(message[at + 8 : at + 8 + length])
-        at += 8 + length
+        found.append(message[start:at])
     return found
 
 
 def report_failure(rank: int, size: int, address: str, secret: str, why: str) -> bool:
     """Tell learner 0, which may be waiting, that this learner will not come; whether somebody listened."""
-    host, _, port = address.rpartition(":")
     with (
         using_secret(secret),
         suppress(OSError, ValueError, CollectiveError),
-        socket.create_connection((host.strip("[]"), int(port)), 1.0) as connection,
+        connect(address, 1.0) as connection,
     ):
         if connection.getsockname() != connection.getpeername():  # else it has connected to itself
             Line(connection).introduce(rank, size, ERROR, why.encode()[:MAX_GREETING])

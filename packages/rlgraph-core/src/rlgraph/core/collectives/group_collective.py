@@ -7,10 +7,12 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Callable
+from concurrent.futures import wait
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from rlgraph.core.background import in_background
 from rlgraph.core.collectives.collective import Collective
 from rlgraph.core.collectives.membership import LEFT, Membership
 from rlgraph.core.errors import CollectiveError
@@ -51,10 +53,8 @@ class GroupCollective(Collective):
         except Exception as error:
             text = self.membership.wait_for_fault(2.0) or f"{type(error).__name__}: {error}"
             self.membership.close(text)
-            # In a thread: a framework whose start hangs may not come back from its end either.
-            ending = threading.Thread(target=self._stop, daemon=True)
-            ending.start()
-            ending.join(2.0)
+            # A framework whose start hangs may not come back from its end either.
+            wait([in_background(self._stop)], 2.0)
             raise CollectiveError(f"learner {rank}: the group could not start: {text}") from error
         self.membership.on_fault = self._abort
 
@@ -64,24 +64,15 @@ class GroupCollective(Collective):
         Raises:
             Exception: of `start`; or a learner is lost, or the time is over.
         """
-        errors: list[BaseException] = []
-
-        def start() -> None:
-            try:
-                self.start()
-            except BaseException as error:
-                errors.append(error)
-
-        starting = threading.Thread(target=start, daemon=True)
-        starting.start()
+        starting = in_background(self.start)
         until = time.monotonic() + self.timeout
-        while starting.is_alive() and not self.membership.fault and time.monotonic() < until:
-            starting.join(0.1)
-        if errors:
-            raise errors[0]
+        while not starting.done() and not self.membership.fault and time.monotonic() < until:
+            wait([starting], 0.1)
+        if starting.done():
+            starting.result()
         if self.membership.fault:
             raise CollectiveError(self.membership.fault)
-        if starting.is_alive():
+        if not starting.done():
             raise CollectiveError(
                 f"all learners are there, but they did not connect within {self.timeout:g} s"
             )

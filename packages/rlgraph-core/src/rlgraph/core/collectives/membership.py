@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 
+from rlgraph.core.addresses import connect, host_and_port
 from rlgraph.core.collectives.connection import (
     ERROR,
     GREETINGS,
@@ -90,14 +91,10 @@ class Membership:
         self._is_closed = False
         #: Rank -> connection: of learner 0 to all others, of these to learner 0.
         self._lines: dict[int, Line] = {}
-        host, _, port = address.rpartition(":")
         self._until = time.monotonic() + timeout
         #: What is known of the last connection that was refused.
         self._stranger = ""
-        if rank == 0:
-            known = self._receive_all(host, int(port), greeting)
-        else:
-            known = self._go_to(host, int(port), greeting)
+        known = self._receive_all(address, greeting) if rank == 0 else self._go_to(address, greeting)
         self.greetings, self.hosts = known[:size], [host.decode() for host in known[size:]]
         for other, line in self._lines.items():
             threading.Thread(target=self._listen, args=(other, line), daemon=True).start()
@@ -105,16 +102,17 @@ class Membership:
 
     # The start.
 
-    def _receive_all(self, host: str, port: int, greeting: bytes) -> list[bytes]:
+    def _receive_all(self, address: str, greeting: bytes) -> list[bytes]:
         """Learner 0: wait for all others; returns the greetings, then the hosts."""
         greetings = {0: greeting}
+        host = address.rpartition(":")[0]
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as server:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                server.bind((host.strip("[]"), port))
+                server.bind(host_and_port(address))
             except OSError as error:
                 raise CollectiveError(
-                    f"learner 0 cannot listen on {host}:{port} ({error.strerror}): name an address of this machine "
+                    f"learner 0 cannot listen on {address} ({error.strerror}): name an address of this machine "
                     "and a free port"
                 ) from None
             server.listen(_MAX_HANDSHAKES)
@@ -133,7 +131,7 @@ class Membership:
                     self._take_in(greetings, *arrived.get(timeout=1e-3))
                 if time.monotonic() > self._until and len(greetings) < self.size:
                     missing = _named([rank for rank in range(self.size) if rank not in greetings])
-                    late = f"{missing} of {self.size} did not come to {host}:{port} within {self.timeout:g} s"
+                    late = f"{missing} of {self.size} did not come to {address} within {self.timeout:g} s"
                     self._refuse(f"{late}. {self._stranger}" if self._stranger else late)
         hosts = [host, *(self._lines[rank].socket.getpeername()[0] for rank in range(1, self.size))]
         known = [*(greetings[rank] for rank in range(self.size)), *(host.encode() for host in hosts)]
@@ -183,13 +181,12 @@ class Membership:
             line.close()
         raise CollectiveError(text)
 
-    def _go_to(self, host: str, port: int, greeting: bytes) -> list[bytes]:
+    def _go_to(self, address: str, greeting: bytes) -> list[bytes]:
         """All others: find learner 0, which may start later; returns the greetings, then the hosts."""
-        line, late = None, f"learner 0 did not come to {host}:{port} within {self.timeout:g} s"
+        line, late = None, f"learner 0 did not come to {address} within {self.timeout:g} s"
         while line is None:
             try:
-                left = max(self._until - time.monotonic(), 0.1)
-                connection = socket.create_connection((host.strip("[]"), port), left)
+                connection = connect(address, max(self._until - time.monotonic(), 0.1))
                 if connection.getsockname() == connection.getpeername():
                     connection.close()  # a free port of this machine: it has connected to itself
                     raise ConnectionRefusedError
@@ -211,7 +208,7 @@ class Membership:
         except (OSError, ValueError) as error:
             line.close()
             raise CollectiveError(
-                f"the group has not come together: learner 0 at {host}:{port} did not answer ({error})"
+                f"the group has not come together: learner 0 at {address} did not answer ({error})"
             ) from None
         except CollectiveError:
             line.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.core import SpecError
+from rlgraph.core.addresses import host_and_port
 from rlgraph.spaces.text_files import read_text
 
 #: Jobs whose tasks are workers; RLgraph 0.5 called them actors.
@@ -92,28 +93,11 @@ def listen(address: str, where: str) -> socket.socket:
     Raises:
         SpecError: it is in use, or not of this machine.
     """
-    host, _, port = address.rpartition(":")
     try:
-        return socket.create_server((host.strip("[]"), int(port)))
+        return socket.create_server(host_and_port(address))
     except OSError as error:
         raise SpecError(
             f"expected a free address of this machine, given {address} ({error}): end the program that uses it, or "
             "give another port",
             path=where,
         ) from None
-
-
-def answers(address: str, timeout: float) -> bool:
-    """Whether something accepts connections at an address."""
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout).close()
-    except OSError:
-        return False
-    return True
-
-
-def free_address() -> str:
-    """An address of this machine that nobody uses."""
-    with listen("127.0.0.1:0", "cluster") as probe:
-        return f"127.0.0.1:{probe.getsockname()[1]}"

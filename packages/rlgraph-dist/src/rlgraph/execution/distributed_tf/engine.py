@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.core.addresses import answers, free_address
 from rlgraph.core.specs.connections import check_connections, check_network
 from rlgraph.core.specs.spec_types import Seconds
 from rlgraph.execution import engine as faults
-from rlgraph.execution.distributed_tf.cluster import Cluster, answers, free_address
+from rlgraph.execution.distributed_tf.cluster import Cluster
 from rlgraph.execution.distributed_tf.imports import import_server_queues
 from rlgraph.execution.distributed_tf.worker import FAULT
 from rlgraph.execution.distributed_tf.worker_addresses import LocalProcess, Place, Task

@@ -14,6 +14,7 @@ with startup_log_hidden():
     import tensorflow as tf
 
 from rlgraph.core import SpecError
+from rlgraph.core.addresses import host_and_port
 from rlgraph.core.specs.connections import report_open_ports
 from rlgraph.execution.distributed_tf.cluster import listen
 
@@ -56,7 +57,7 @@ def server(address: str) -> Any:
         raise SpecError(
             f"no server of TensorFlow can be started at {address}: {error}", path="engine.cluster.learner[0]"
         ) from None
-    report_open_ports("TensorFlow's server", int(address.rpartition(":")[2]))
+    report_open_ports("TensorFlow's server", host_and_port(address)[1])
     return started
 
 

@@ -10,14 +10,16 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core import RLGraphError, SpecError
-from rlgraph.execution.distributed_tf.cluster import Cluster, answers, listen
+from rlgraph.core.addresses import answers
+from rlgraph.core.background import in_background
+from rlgraph.execution.distributed_tf.cluster import Cluster, listen
 from rlgraph.execution.distributed_tf.imports import import_server_queues
 from rlgraph.execution.engine import failure
 from rlgraph.execution.remote.host import Host
@@ -144,15 +146,7 @@ def _patiently(operation: Callable[[], Any], learner: str) -> Any:
 def _session(learner: str) -> Any:
     """A session on the learner's server. TensorFlow sets no limit to its start, so that a thread waits for it."""
     board = import_server_queues()
-    made: Future[Any] = Future()
-
-    def make() -> None:
-        try:
-            made.set_result(board.WorkerBoard(learner, PATIENCE))
-        except Exception as error:
-            made.set_exception(error)
-
-    threading.Thread(target=make, daemon=True).start()
+    made = in_background(board.WorkerBoard, learner, PATIENCE)
     while not wait([made], PATIENCE).done:
         _check_is_there(learner)
     return made.result()

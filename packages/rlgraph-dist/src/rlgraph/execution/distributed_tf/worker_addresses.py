@@ -10,7 +10,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 
-from rlgraph.execution.distributed_tf.cluster import answers
+from rlgraph.core.addresses import answers
 
 #: Seconds between two looks at a task, and how many of them must fail.
 _INTERVAL, _FAILURES = 1.0, 3

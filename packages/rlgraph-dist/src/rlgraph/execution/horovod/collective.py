@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import CollectiveError
+from rlgraph.core.addresses import host_and_port
 from rlgraph.core.collectives import GroupCollective
 from rlgraph.execution.horovod.frameworks import HALVES, Framework, Sum
 
@@ -42,7 +43,7 @@ class HorovodCollective(GroupCollective):
             return b""
         from horovod.runner.http.http_server import RendezvousHandler, RendezvousHTTPServer
 
-        host = self.address.rpartition(":")[0].strip("[]")
+        host, _ = host_and_port(self.address)
         self._server = RendezvousHTTPServer((host, 0), RendezvousHandler, 0)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return str(self._server.server_address[1]).encode()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +16,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core import RLGraphError, SpecError
+from rlgraph.core import RLGraphError, SpecError, addresses
 from rlgraph.execution.engine import ClusterLost
 from rlgraph.execution.ray.watch import within
 from rlgraph.execution.ray.witness import Witness
@@ -107,12 +106,8 @@ def abandon(connection: Connection) -> None:
 
     Its own end would end this program, since the object store is gone.
     """
-    import psutil
-
     connection.is_abandoned = True
-    for process in connection.processes:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
+    _kill(connection.processes)
 
 
 def _connect(ray: Any, address: str | None, num_cpus: int | None, timeout: float) -> None:
@@ -180,7 +175,13 @@ def _shut_down(ray: Any, known: Sequence[Any] = ()) -> None:
     started = {*known, *_started(ray)}
     within(_SHUT_DOWN, partial(ray.shutdown, wait_for_processes=True))
     _, left = psutil.wait_procs(started, timeout=_PATIENCE)
-    for process in left:
+    _kill(left)
+
+
+def _kill(processes: Iterable[Any]) -> None:
+    import psutil
+
+    for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.kill()
 
@@ -198,11 +199,11 @@ def _problem_at(address: str, timeout: float) -> str:
     """Why no cluster answers at an address; empty if one does. Ray itself waits for minutes and ends the program."""
     if address != "auto":
         place = address.removeprefix("ray://")
-        host, sign, port = place.rpartition(":")
+        _, sign, port = place.rpartition(":")
         if not sign or not port.isdigit():
             return "it has no port"
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout).close()
+            addresses.connect(place, timeout).close()
         except (OSError, OverflowError) as error:
             return f"nothing accepts connections there ({error})"
         if place != address:  # a client has a limit of its own
@@ -227,8 +228,9 @@ def _own_handlers() -> Iterator[None]:
     """Keep the handlers of signals that this program has set; Ray's would end it without a checkpoint."""
     kept: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        kept = {number: handler for number, handler in found.items() if callable(handler)}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(handler := signal.getsignal(number)):
+                kept[number] = handler
     try:
         yield
     finally:

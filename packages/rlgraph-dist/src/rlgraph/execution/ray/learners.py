@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 from collections.abc import Callable
 from typing import Any
 
 from rlgraph.core import PluginError
+from rlgraph.core.addresses import free_address
 from rlgraph.execution.ray.cluster import connect, disconnect
 from rlgraph.execution.ray.watch import within
 from rlgraph.execution.remote.host import packed
@@ -41,10 +41,7 @@ class RayLauncher:
         """See `rlgraph.execution.remote.learners.ProcessLauncher`."""
         message = packed(make, "agent")
         nodes = self._ray.nodes()
-        host = "127.0.0.1" if len(nodes) == 1 else self._ray.util.get_node_ip_address()
-        with socket.socket() as free:
-            free.bind((host, 0))
-            address = f"{host}:{free.getsockname()[1]}"
+        address = free_address("127.0.0.1" if len(nodes) == 1 else self._ray.util.get_node_ip_address())
         kind = self._ray.remote(_RayLearner)
         for rank in range(1, size):
             learner = kind.options(num_cpus=1, max_restarts=0).remote()

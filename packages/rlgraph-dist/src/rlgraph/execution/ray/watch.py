@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from rlgraph.core.addresses import answers
+from rlgraph.core.background import in_background
 from rlgraph.execution.engine import ClusterLost
 
 _T = TypeVar("_T")
@@ -26,15 +28,14 @@ class _Process:
 
     Attributes:
         name: what it is called in messages.
-        host, port: where it listens.
+        address: where it listens.
         patience: seconds that it may be away.
         child: the process itself, if this program has started it.
         missed: since when it has been away, by `time.monotonic`; None: it was there.
     """
 
     name: str
-    host: str
-    port: int
+    address: str
     patience: float
     child: Any = None
     missed: float | None = None
@@ -43,13 +44,11 @@ class _Process:
         """Whether it has ended, or nothing has listened there for longer than it may be away."""
         if self.has_ended():
             return True
-        try:
-            socket.create_connection((self.host, self.port), _CONNECT).close()
-        except OSError:
-            self.missed = time.monotonic() if self.missed is None else self.missed
-            return time.monotonic() - self.missed >= self.patience
-        self.missed = None
-        return False
+        if answers(self.address, _CONNECT):
+            self.missed = None
+            return False
+        self.missed = time.monotonic() if self.missed is None else self.missed
+        return time.monotonic() - self.missed >= self.patience
 
     def has_ended(self) -> bool:
         """Whether a child has ended; quick."""
@@ -91,7 +90,7 @@ class Watch:
             if not self.lost and (is_due or time.monotonic() - self._looked >= _INTERVAL):
                 self._looked = time.monotonic()
                 lost = [each for each in self._processes if each.is_lost()]
-                named = " and ".join(f"{each.name} at {each.host}:{each.port}" for each in lost)
+                named = " and ".join(f"{each.name} at {each.address}" for each in lost)
                 self.lost = named and f"the Ray cluster is lost: {named} has ended or cannot be reached"
                 self.has_store = not any(each.name == _RAYLET for each in lost)
                 if lost and sys.excepthook.__module__.startswith("ray."):
@@ -151,40 +150,20 @@ class Watch:
         """
         self.check()
         self.check_store()
-        call = _Call(function, arguments)
+        call = in_background(function, *arguments)
         until = time.monotonic() + _SECONDS
-        while call.is_alive():
-            call.join(_INTERVAL)
-            if call.is_alive():
-                self.check()
-                if time.monotonic() > until:
-                    raise ClusterLost(f"the Ray cluster has not answered for {_SECONDS:g} s")
-        if call.error is not None:
+        while not wait([call], _INTERVAL).done:
+            self.check()
+            if time.monotonic() > until:
+                raise ClusterLost(f"the Ray cluster has not answered for {_SECONDS:g} s")
+        if call.exception() is not None:
             self.check(is_due=True)
-            raise call.error
-        return call.result
-
-
-class _Call(threading.Thread):
-    """A call that is left behind if it does not return."""
-
-    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]):
-        super().__init__(daemon=True)
-        self._function, self._arguments = function, arguments
-        self.result: Any = None
-        self.error: Exception | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self.result = self._function(*self._arguments)
-        except Exception as error:
-            self.error = error
+        return call.result()
 
 
 def within(seconds: float, function: Callable[..., Any], *arguments: Any) -> None:
     """Call a function that ends something, whose errors do not matter, and wait for it for some seconds."""
-    _Call(function, arguments).join(seconds)
+    wait([in_background(function, *arguments)], seconds)
 
 
 def _processes(ray: Any, address: str | None) -> list[_Process]:
@@ -193,17 +172,12 @@ def _processes(ray: Any, address: str | None) -> list[_Process]:
 
     if ray.util.client.ray.is_connected():
         place = (address or "").removeprefix("ray://")
-        return [_process("the client server", place, _PATIENCE)] if place else []
+        return [_Process("the client server", place, _PATIENCE)] if place else []
     context = ray.get_runtime_context()
     own = next(node for node in ray.nodes() if node["NodeID"] == context.get_node_id())
     raylet = f"{own['NodeManagerAddress']}:{own['NodeManagerPort']}"
     child = next((each for each in psutil.Process().children() if each.name() == "raylet"), None)
     return [
-        _process(_RAYLET, raylet, 0.0, child),
-        _process("the head (GCS)", context.gcs_address, _PATIENCE),
+        _Process(_RAYLET, raylet, 0.0, child),
+        _Process("the head (GCS)", context.gcs_address, _PATIENCE),
     ]
-
-
-def _process(name: str, address: str, patience: float, child: Any = None) -> _Process:
-    host, _, port = address.rpartition(":")
-    return _Process(name, host.strip("[]"), int(port), patience, child)

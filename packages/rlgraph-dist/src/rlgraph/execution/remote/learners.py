@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives.connection import SECRET, report_failure
 from rlgraph.core.collectives.place import ADDRESS, place_from_environment
 from rlgraph.core.errors import text_of
@@ -57,9 +57,7 @@ class ProcessLauncher:
         """
         message = self._folder / "learner"
         message.write_bytes(packed(make, "agent"))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{free.getsockname()[1]}"
+        address = free_address()
         for rank in range(1, size):
             with open(self._log(rank), "wb") as log:
                 self._processes[rank] = subprocess.Popen(
