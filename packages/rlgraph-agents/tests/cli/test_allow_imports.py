@@ -99,7 +99,7 @@ def test_no_spec_of_a_document_runs_code(rlgraph, importable, place):
     ):
         with open("run.json", "w") as file:
             json.dump(PLACES[place](spec), file)
-        outcome = rlgraph("config", "show", "run.json")
+        outcome = rlgraph("config", "show", "run.json", "--make-environment")
         # An initializer is looked up when its variable is made.
         assert outcome.code == (0 if place == "initializer" else 2) and "Traceback" not in outcome.err
         assert not importable.exists(), spec

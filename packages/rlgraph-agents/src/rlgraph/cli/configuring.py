@@ -18,8 +18,16 @@ from rlgraph.core.specs.documents import dump_yaml
 PANEL = "Train"
 #: The file name of the schema in the first line of a template.
 SCHEMA_FILE = "run.schema.json"
-#: Said where an environment has paths that the user allows.
-UNCHECKED = "the environment has paths, so it was not made, and train checks the agent"
+#: Said where the environment is not made.
+UNCHECKED = "the environment was not made; train, or --make-environment, checks the agent against its Spaces"
+
+MakeEnvironmentOption = Annotated[
+    bool,
+    typer.Option(
+        "--make-environment",
+        help="Make the environment, to check the agent against its Spaces and to complete defaults by them.",
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -71,28 +79,30 @@ def init(
 def show(
     config: Annotated[Path, typer.Argument(help="A run's document: .yaml, .json or .toml.")],
     overrides: OverridesOption = None,
+    make_environment: MakeEnvironmentOption = False,
 ) -> None:
     """Check a document and print it with all defaults."""
-    from rlgraph.environments.data_paths import paths_of
     from rlgraph.runs.configuration import apply_overrides, read_document, resolve
 
-    document = resolve(apply_overrides(read_document(config), overrides or ()), only_read=True)
-    if any(paths_of(document["environment"])):
-        _note(f"{UNCHECKED}; the agent's defaults are left out")
+    only_read = not make_environment
+    document = resolve(apply_overrides(read_document(config), overrides or (), only_read), only_read)
+    if only_read:
+        _note(f"{UNCHECKED}; defaults that depend on them are left out")
     output.result(dump_yaml(document), document, wrap=False)
 
 
 def validate(
     config: Annotated[Path, typer.Argument(help="A run's document: .yaml, .json or .toml.")],
     overrides: OverridesOption = None,
+    make_environment: MakeEnvironmentOption = False,
 ) -> int:
     """Check a document: all faults at once with their places; the exit code is 2 if there are any."""
-    from rlgraph.environments.data_paths import paths_of
     from rlgraph.runs.configuration import apply_overrides, check, read_document
     from rlgraph.runs.recorded_run import environment_name
 
+    only_read = not make_environment
     try:
-        run = check(apply_overrides(read_document(config), overrides or ()), only_read=True)
+        run = check(apply_overrides(read_document(config), overrides or (), only_read), only_read)
     except SpecError as error:
         if not output.json:
             raise
@@ -100,7 +110,7 @@ def validate(
         output.result("", {"document": config, "valid": False, "faults": faults})
         return ExitCode.BAD_INPUT
     what = f"{run.agent.get('type')} in {environment_name(run.environment)}, {run.steps:,} steps"
-    if any(paths_of(run.environment)):
+    if only_read:
         _note(UNCHECKED)
     output.result(f"{config} is valid: {what}", {"document": config, "valid": True, "faults": []})
     return ExitCode.DONE

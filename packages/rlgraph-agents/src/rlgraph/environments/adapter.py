@@ -45,6 +45,13 @@ class EnvironmentAdapter(ABC):
         """Whether a spec that it understands gives vector environments only, or is one that exists."""
         return False
 
+    def check(self, spec: Any, path: str) -> None:  # noqa: B027 - there need not be anything to check
+        """Check a spec that it understands without making an environment, where that is possible.
+
+        Raises:
+            SpecError: the spec has a mistake.
+        """
+
     @abstractmethod
     def make(self, spec: Any, path: str) -> Environment:
         """An environment from a spec that it understands, or around an object.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -84,7 +84,22 @@ def _is_named(spec: Any) -> bool:
     return kind in registry("rlgraph.environments") or (":" in kind and kind.partition(":")[2].isidentifier())
 
 
-def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
+def check_environment(spec: Any, path: str = "environment") -> None:
+    """Check a spec without making the environment: its name or id, its arguments, and their paths.
+
+    Raises:
+        SpecError: see `make_environment`.
+    """
+    check_paths(spec, path)
+    is_named, adapter = _is_named(spec), adapter_of(spec)
+    if is_named or adapter is None:
+        _called(spec if isinstance(spec, Mapping) else {"type": spec}, path, lambda **_: None)
+    if adapter is not None and not (is_named and isinstance(spec, str)):  # any text could be an id, too
+        adapter.check(spec, path)
+
+
+def _called(spec: Mapping[str, Any], path: str, make: Callable[..., Any] | None = None) -> Any:
+    """The result of what a mapping names, or of `make` in place of it."""
     known = registry("rlgraph.environments")
     if "type" not in spec:
         raise SpecError(
@@ -97,7 +112,12 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
     target = kind
     if isinstance(kind, str):
         target = known.resolve(kind, resembles_environment, "an environment's class", where=f"{path}.type")
-    environment = call_checked(target, (), arguments, path, name=kind if isinstance(kind, str) else None)
+    return call_checked(target, (), arguments, path, name=kind if isinstance(kind, str) else None, make=make)
+
+
+def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
+    environment = _called(spec, path)
+    kind = spec["type"]
     if not is_instance(environment) and adapter_of(environment) is None:
         raise SpecError(f"{kind!r} gives a {type(environment).__name__}, no Environment", path=f"{path}.type")
     return _make_environment(environment, f"{path}.type")

@@ -5,11 +5,11 @@ Documents are data: they import only what `rlgraph.core.allow_imports` allows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rlgraph.algorithms.presets import use_preset
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
@@ -19,9 +19,8 @@ from rlgraph.core.specs.documents import MAX_DEPTH, check_limits, parse_yaml, re
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.core.specs.specifiable import plain_copy
-from rlgraph.environments.data_paths import check_paths, paths_of
 from rlgraph.environments.errors import shortened
-from rlgraph.environments.factory import environment_settings, environment_spaces
+from rlgraph.environments.factory import check_environment, environment_settings, environment_spaces
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.specs import parse_spec
 from rlgraph.learning.agent_options import from_update_spec
@@ -32,7 +31,7 @@ from rlgraph.runs.document_hints import OUTSIDE_AN_AGENT
 from rlgraph.runs.executors import worker_class
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.wandb_log import check_wandb
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.spaces import FloatBox, IntBox, Space
 
 #: Default threads of a run's backend; the agent's `execution_spec` overrides them (null: the framework's default). With
 #: small networks a second thread costs more than it gains, and much more on shared cores.
@@ -41,6 +40,14 @@ THREADS = 1
 SAID_BY_THE_RUN = ("backend", "seed")
 #: Arguments that the program passes, so they are not in specs.
 HANDED = frozenset({"state_space", "action_space", "env", *SAID_BY_THE_RUN})
+#: The state Space and the action Space of an environment.
+Spaces: TypeAlias = tuple[Space, Space]
+#: What an agent is checked in whose environment is not made.
+STAND_INS: tuple[Spaces, ...] = tuple(
+    (states, actions)
+    for states in (FloatBox(shape=(4,)), IntBox(low=0, high=255, shape=(84, 84, 4), dtype="uint8"))
+    for actions in (IntBox(2), FloatBox(low=-1.0, high=1.0, shape=(2,)))
+)
 
 
 def read_document(source: str | Path | Mapping[str, Any], **changes: Any) -> dict[str, Any]:
@@ -79,7 +86,7 @@ def check(document: Mapping[str, Any], only_read: bool = False) -> RunSpec:
 
     Args:
         document: as for `read_document`.
-        only_read: make no environment that has paths; its agent is not checked then.
+        only_read: make no environment. What depends on its Spaces is not checked then.
 
     Raises:
         SpecError: faults of the run, its environment and its agent: path, expected and given values, nearest name. For
@@ -100,10 +107,7 @@ def _checked(document: Mapping[str, Any], only_read: bool = False) -> RunSpec:
         if agent.get("env") is not None:
             faults.append(Fault("say it once, as environment", "agent.env"))
         spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
-        if spaces:
-            _collect(faults, lambda: BaseAgent.check_spec(spec, **spaces))
-        elif agent.get("type") is None:
-            faults.append(Fault("expected a registered agent, given none", "agent.type"))
+        faults += _faults_of_agent(spec, spaces)
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
@@ -162,7 +166,7 @@ def resolve(document: Mapping[str, Any], only_read: bool = False) -> dict[str, A
     It describes the same run; resolving it again changes nothing.
 
     Args:
-        document, only_read: as for `check`; an agent that is not checked keeps what it leaves out.
+        document, only_read: as for `check`; without an environment, what depends on its Spaces stays left out.
 
     Raises:
         SpecError: see `check`.
@@ -244,7 +248,9 @@ def _in_new_form(document: dict[str, Any]) -> dict[str, Any]:
 
 
 @data_specs()
-def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+def apply_overrides(
+    document: Mapping[str, Any], overrides: Iterable[str], only_read: bool = False
+) -> dict[str, Any]:
     """The document with values replaced.
 
     Args:
@@ -252,20 +258,22 @@ def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> di
         overrides: ``path=value``, such as ``steps=20000``, ``agent.network_spec.0.units=128`` or, for the agent's own
             keys, ``optimizer_spec.learning_rate=1e-3``. Values are read as YAML. Missing parts are
             created; a missing list starts from its default.
+        only_read: as for `check`.
 
     Raises:
-        SpecError: an unknown path (with the nearest name), invalid YAML, or another fault of the document.
+        SpecError: an unknown path (with the nearest name), invalid YAML, another fault of the document, or a list that
+            is missing and whose default depends on an environment that is not made.
     """
     document, faults = read_document(document), list[Fault | str]()
     for override in overrides:
-        _collect(faults, partial(_apply, document, override))
+        _collect(faults, partial(_apply, document, override, only_read))
     if faults:
-        _collect(faults, lambda: check(document, only_read=True))
+        _collect(faults, lambda: check(document, only_read))
         raise SpecError(*dict.fromkeys(faults))
     return read_document(document)
 
 
-def _apply(document: dict[str, Any], override: str) -> None:
+def _apply(document: dict[str, Any], override: str, only_read: bool) -> None:
     """Replace one value, ``path=value``."""
     path, sign, text = override.partition("=")
     path = path.strip()
@@ -280,7 +288,7 @@ def _apply(document: dict[str, Any], override: str) -> None:
             path=shortened(path),
         )
     value = parse_yaml(text, path, f"the value {text!r}")
-    _set(document, _from_the_top(document, path, value), value)
+    _set(document, _from_the_top(document, path, value), value, only_read)
 
 
 def _from_the_top(document: Mapping[str, Any], path: str, value: Any) -> list[str]:
@@ -300,7 +308,7 @@ def _from_the_top(document: Mapping[str, Any], path: str, value: Any) -> list[st
     raise SpecError(f"there is no {parts[0]!r}. {hint}{number}", path=path)
 
 
-def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
+def _set(document: dict[str, Any], parts: list[str], value: Any, only_read: bool) -> None:
     node: Any = document
     for depth, (part, following) in enumerate(zip(parts, [*parts[1:], None], strict=True)):
         place = join_parts(*parts[: depth + 1])
@@ -314,7 +322,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
             return
         inner = node[key] if isinstance(node, list) else node.get(key)
         if inner is None:
-            inner = _default(document, parts[: depth + 1]) if following.isdecimal() else {}
+            inner = _default(document, parts[: depth + 1], only_read) if following.isdecimal() else {}
         elif isinstance(inner, str):
             is_gym = place == "environment" and following != "type"
             inner = (environment_settings(inner) if is_gym else None) or {"type": inner}
@@ -324,11 +332,17 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
         node = inner
 
 
-def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
+def _default(document: Mapping[str, Any], parts: list[str], only_read: bool) -> Any:
     """The value at a place of the document with all defaults."""
-    node: Any = _resolved(plain_copy(dict(document)), only_read=True)
+    node: Any = _resolved(plain_copy(dict(document)), only_read)
     for part in parts:
         node = node[int(part)] if isinstance(node, list) else node.get(part, {})
+    if node is None and only_read:
+        raise SpecError(
+            "the default depends on the Spaces of the environment, which is not made here: give the whole list, or add "
+            "--make-environment",
+            path=join_parts(*parts),
+        )
     return node
 
 
@@ -341,16 +355,31 @@ def _collect(faults: list[Fault | str], make: Any) -> Any:
         return None
 
 
-def _spaces(environment: Any, faults: list[Fault | str], only_read: bool) -> dict[str, Any]:
-    """The environment with its Spaces; if it is wrong, Spaces in place of it to check the agent with.
+def _spaces(environment: Any, faults: list[Fault | str], only_read: bool) -> Spaces | None:
+    """The Spaces of the environment; None if it is wrong or not made."""
+    if not isinstance(environment, str | Mapping):
+        return None
+    make: Any = check_environment if only_read else environment_spaces
+    spaces: Spaces | None = _collect(faults, partial(make, environment))
+    return spaces
 
-    Empty if it has allowed paths and the document is only read.
-    """
-    if only_read and any(paths_of(environment)):
-        _collect(faults, lambda: check_paths(environment, "environment"))
-        return {}
-    if isinstance(environment, str | Mapping):
-        spaces = _collect(faults, lambda: environment_spaces(environment))
-        if spaces is not None:
-            return {"env": environment, "state_space": spaces[0], "action_space": spaces[1]}
-    return {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
+
+def _faults_of_agent(spec: Mapping[str, Any], spaces: Spaces | None) -> Sequence[Fault]:
+    """The faults of an agent; without Spaces those that it has in all stand-ins that its defaults take."""
+    if spaces is not None:
+        return _faults_in(spec, spaces)
+    defaults = {"type": spec.get("type")}
+    with recording():  # apart from what the document records
+        taken = [each for each in STAND_INS if not _faults_in(defaults, each)]
+    first, *others = (_faults_in(spec, each) for each in taken or STAND_INS)
+    # By their texts: layers in front of those of the spec, for pictures, move the paths.
+    return [x for x in first if all(x.text in {y.text for y in other} for other in others)]
+
+
+def _faults_in(spec: Mapping[str, Any], spaces: Spaces) -> Sequence[Fault]:
+    states, actions = spaces
+    try:
+        BaseAgent.check_spec(spec, state_space=states, action_space=actions)
+    except (SpecError, PluginError) as error:
+        return SpecError(*error.args).faults
+    return ()

@@ -12,6 +12,7 @@ from rlgraph.core import SpecError, registry
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.adapters.gym_env import OpenAIGymEnv
+from rlgraph.environments.adapters.gym_factory import spec_of
 from rlgraph.environments.adapters.native_vector_env import NativeVectorEnv, vectorised_id
 from rlgraph.environments.adapters.protocol_env import check_one_agent
 from rlgraph.environments.environment import Environment
@@ -41,6 +42,11 @@ class GymnasiumAdapter(EnvironmentAdapter):
 
     def is_vector(self, spec: Any) -> bool:
         return isinstance(spec, gymnasium.vector.VectorEnv)
+
+    def check(self, spec: Any, path: str) -> None:
+        gym_id = (self.settings(spec) or {}).get("gym_env")
+        if isinstance(gym_id, str):
+            spec_of(gym_id, path)
 
     def make(self, spec: Any, path: str) -> Environment:
         if self.is_instance(spec):

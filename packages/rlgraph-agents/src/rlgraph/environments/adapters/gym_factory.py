@@ -51,7 +51,7 @@ def gym_environment(
         SpecError: see `OpenAIGymEnv`.
     """
     if isinstance(given, str | EnvSpec):
-        spec = _spec(given)
+        spec = spec_of(given)
         if frameskip is not None and "frameskip" in spec.kwargs:
             kwargs, frameskip = {**kwargs, "frameskip": frameskip}, None
         env = _make(given, limit, render_mode, kwargs)
@@ -65,8 +65,12 @@ def gym_environment(
     return env, frameskip or 1
 
 
-def _spec(given: str | EnvSpec) -> EnvSpec:
+def spec_of(given: str | EnvSpec, path: str = "OpenAIGymEnv") -> EnvSpec:
     """The entry of an id in Gymnasium's registry.
+
+    Args:
+        given: the id, or the entry itself.
+        path: place of the id, for messages.
 
     Raises:
         SpecError: the id is not registered.
@@ -77,21 +81,19 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
     for start, target in REGISTERED_BY.items():
         if gym_id.startswith(start) and gym_id not in gymnasium.registry:
             package, _, register = target.partition(":")
-            imported = import_extra(package, gym_id, "OpenAIGymEnv")
+            imported = import_extra(package, gym_id, path)
             if register:
                 getattr(imported, register)()
     if module:
-        check_import(module, given, "OpenAIGymEnv.gym_env")
+        check_import(module, given, f"{path}.gym_env")
     try:
         if module:
             importlib.import_module(module)
         return gymnasium.spec(gym_id)
     except ModuleNotFoundError as error:
-        raise SpecError(
-            f"{given!r} names a module that is not installed: {error}.", path="OpenAIGymEnv"
-        ) from error
+        raise SpecError(f"{given!r} names a module that is not installed: {error}.", path=path) from error
     except gymnasium.error.Error as error:
-        raise SpecError(_unknown(gym_id), path="OpenAIGymEnv") from error
+        raise SpecError(_unknown(gym_id), path=path) from error
 
 
 def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
