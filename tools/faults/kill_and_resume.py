@@ -13,6 +13,7 @@ renames, folders made and removed) and at a random moment of it.
     python3 tools/faults/kill_and_resume.py --backend torch --kills 20
     python3 tools/faults/kill_and_resume.py --backend torch --modes eager --kills 6 --kills-per-run 2 --during saves
     python3 tools/faults/kill_and_resume.py --backend tf --agents reinforce --modes eager
+    python3 tools/faults/kill_and_resume.py --backend torch --agents ppo-in-graph dqn-in-graph --kills 5
 """
 
 from __future__ import annotations
@@ -70,9 +71,24 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "iql": {"network_spec": LAYERS, "memory_spec": {"capacity": 1500}},
     "bc": {"network_spec": LAYERS, "memory_spec": {"capacity": 1500}},
     "random": {},
+    "ppo-in-graph": {"rollout_length": 64, "num_minibatches": 2, "network_spec": LAYERS},
+    "dqn-in-graph": {
+        **SMALL,
+        "update_spec": {"update_interval": 12, "batch_size": 16, "steps_before_update": 200},
+        "sync_interval": 96,
+        "exploration_spec": {"epsilon_spec": {"type": "linear_decay", "from": 1.0, "to": 0.1}},
+    },
 }
+#: What the names of agents that are in one program with their environment end in.
+IN_GRAPH = "-in-graph"
 #: Agent -> environment and steps.
-TASKS = {"sac": ("Pendulum-v1", 2500), "td3": ("Pendulum-v1", 2500), "a2c": ("CartPole-v1", 8000)}
+TASKS = {
+    "sac": ("Pendulum-v1", 2500),
+    "td3": ("Pendulum-v1", 2500),
+    "a2c": ("CartPole-v1", 8000),
+    "ppo-in-graph": ("rlgraph/CartPole-v1", 20_000),
+    "dqn-in-graph": ("rlgraph/CartPole-v1", 20_000),
+}
 OTHER_TASK = ("CartPole-v1", 4000)
 #: Agents that learn from demonstrations first, and those that learn from nothing else.
 SHOWN, OFFLINE = ("dqfd", "iql", "bc"), ("iql", "bc")
@@ -130,13 +146,13 @@ def document(agent: str, backend: str, compiled: bool, shown: Path) -> dict[str,
     execution = {"threads": 1, "compile": compiled}
     data = {"data": {"file": str(shown), "updates": UPDATES}} if agent in SHOWN else {}
     return {
-        "agent": {"type": agent, "execution_spec": execution, **OPTIONS.get(agent, {})},
+        "agent": {"type": agent.removesuffix(IN_GRAPH), "execution_spec": execution, **OPTIONS.get(agent, {})},
         "environment": environment,
         "backend": backend,
         "steps": 0 if agent in OFFLINE else steps,
         "seed": 11,
         **data,
-        "worker": {"num_envs": NUM_ENVS},
+        "worker": {"num_envs": NUM_ENVS, **({"in_graph": True} if agent.endswith(IN_GRAPH) else {})},
         "logging": {"report_interval": 170, "tensorboard": False},
         "evaluation": {"interval": 1010, "episodes": 2, "final_episodes": 2},
         "checkpoints": {"interval": INTERVAL},
