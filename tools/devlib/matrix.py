@@ -61,7 +61,7 @@ class Row:
         checks: functions of `tools/check_installed.py`.
         lowest: install the lowest third-party versions that the packages' ranges admit.
         oldest: a sibling of which the oldest tagged version is installed that the package's range admits.
-        cases: other packages whose tests run too -> the word that a test's id has.
+        cases: other packages whose tests run too, or ``package/file`` of their tests -> the word that a test's id has.
     """
 
     name: str
@@ -219,10 +219,11 @@ class _Matrix:
         shutil.copy(ROOT / "pyproject.toml", folder)  # the settings of pytest
         left_out = [] if self.all else ["-m", "not repetition"]
         for name, case in {row.package: "", **row.cases}.items():
-            tests = folder / "tests" / name
-            shutil.copytree(self.packages[name].folder / "tests", tests)
+            package_name, _, file = name.partition("/")
+            tests = folder / "tests" / package_name
+            shutil.copytree(self.packages[package_name].folder / "tests", tests)
             only = ["-k", case] if case else []
-            if run([*pytest_command(python), *left_out, *only, tests], cwd=folder) != 0:
+            if run([*pytest_command(python), *left_out, *only, tests / file], cwd=folder) != 0:
                 return f"tests of {name} FAILED"
         return "passed"
 

@@ -146,7 +146,11 @@ def document(agent: str, backend: str, compiled: bool, shown: Path) -> dict[str,
     execution = {"threads": 1, "compile": compiled}
     data = {"data": {"file": str(shown), "updates": UPDATES}} if agent in SHOWN else {}
     return {
-        "agent": {"type": agent.removesuffix(IN_GRAPH), "execution_spec": execution, **OPTIONS.get(agent, {})},
+        "agent": {
+            "type": agent.removesuffix(IN_GRAPH),
+            "execution_spec": execution,
+            **OPTIONS.get(agent, {}),
+        },
         "environment": environment,
         "backend": backend,
         "steps": 0 if agent in OFFLINE else steps,

@@ -27,6 +27,7 @@ WHERE_BACKENDS_DIFFER = {
     "test_acting",
     "test_checkpoints",
     "test_determinism",
+    "test_programs_from_outside",
     "test_resume",
     "test_slice",
     "test_threads",

@@ -1,12 +1,10 @@
-"""Training as one program with the environment: against the same root stepped from outside, and in runs."""
+"""Training as one program with the environment: in runs, and what cannot be in one."""
 
 import json
 import logging
 import os
 import subprocess
 import sys
-from copy import copy
-from functools import partial
 
 import numpy as np
 import pytest
@@ -14,47 +12,14 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.components import Adam
 from rlgraph.components.environments.cart_pole import CartPole
-from rlgraph.components.environments.masked_grid import MaskedGrid
 from rlgraph.components.environments.pendulum import Pendulum
-from rlgraph.components.memories.tensor_replay import TensorReplay
-from rlgraph.core import NumericalError, SpecError, executor_class, graph_fn, rlgraph_api
-from rlgraph.core.graph.nodes import Loop
-from rlgraph.learning.replay_training_graph import ReplayTrainingGraph
-from rlgraph.learning.training_graph import RolloutTrainingGraph
+from rlgraph.core import NumericalError, SpecError, graph_fn
 from rlgraph.runs import resume, run_differences, train
 from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.workers import Callback, SingleThreadedWorker
 
-LENGTH, NUMBER, UPDATES = 16, 4, 20
+LENGTH, NUMBER = 16, 4
 DENSE, LSTM = [{"type": "dense", "units": 16, "activation": "tanh"}], [{"type": "lstm", "units": 8}]
-
-
-class SteppedFromOutside(RolloutTrainingGraph):
-    """The same root, one step of all copies in a call."""
-
-    @rlgraph_api
-    def one_step(self, progress=None):
-        before = self._read()
-        states = self.environment.get_states(before["task"])
-        internal = before["internal_states"] if self._table_space else None
-        acted, _ = self._acted("act", states, internal, progress)
-        stepped = self.environment.step(before["task"], acted["actions"])
-        running = {"task": stepped["task"], "begins": stepped["ends"]}
-        record = {
-            "states": states,
-            "actions": acted["actions"],
-            "next_states": stepped["reached"],
-            "rewards": stepped["rewards"],
-            "terminals": stepped["terminated"],
-            "ends": stepped["ends"],
-        }
-        if internal is not None:
-            running["internal_states"] = self._cleared(stepped["ends"], acted["internal_states"])
-            record |= {"begins": before["begins"], "internal_states": internal}
-        if "remembered" in acted:
-            record["remembered"] = acted["remembered"]
-        self._keep(running)
-        return record
 
 
 def agent_on(backend, kind, environment, layers, **options):
@@ -73,147 +38,11 @@ def agent_on(backend, kind, environment, layers, **options):
     )
 
 
-def executor_of(agent, environment, make, methods):
-    learner = agent.learner
-    graph = learner.spec.make_graph(learner.experience, partial(make, environment))
-    internal = graph.algorithm.internal_states_space
-    spaces = {"progress": FloatBox(0.0, 1.0)}
-    if internal or "update" in methods:
-        methods = [*dict.fromkeys((*methods, "update"))]
-        spaces |= learner.experience.input_spaces(learner.state_space, agent.action_space, internal)
-    backend = agent.executor.backend.name
-    execution = {"seed": 3, "dtype": "float64", "threads": None}
-    return executor_class(backend)(
-        graph,
-        spaces,
-        action_space=agent.action_space,
-        backend=backend,
-        execution_spec=execution,
-        api_methods=methods,
-    )
-
-
 MEMORY = {
     "memory_spec": {"type": "replay_memory", "capacity": 50},
     "update_spec": {"update_interval": 4, "batch_size": 16, "steps_before_update": 10},
     "sync_interval": 4096,
 }
-CASES = {
-    "ppo": ("ppo", CartPole, DENSE),
-    "a2c": ("a2c", CartPole, DENSE),
-    "floats": ("ppo", Pendulum, DENSE),
-    "a2c-floats": ("a2c", Pendulum, DENSE),
-    "impala": ("impala", CartPole, DENSE),
-    "masks": ("ppo", MaskedGrid, DENSE),
-    "lstm": ("ppo", CartPole, [*DENSE, *LSTM]),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_it_does_what_the_root_does_from_outside(case, backend):
-    kind, make, layers = CASES[case]
-    agent = agent_on(backend, kind, make(), layers)
-    inside = executor_of(agent, make().copies(NUMBER), RolloutTrainingGraph, ["begin", "train"])
-    outside = executor_of(agent, make().copies(NUMBER), SteppedFromOutside, ["begin", "one_step", "update"])
-    np.testing.assert_equal(inside.execute("begin"), outside.execute("begin"))
-    for _ in range(UPDATES):
-        inside.execute("train", 0.5)
-        steps = [outside.execute("one_step", 0.5) for _ in range(LENGTH)]
-        beginnings = [steps[0].pop("internal_states")] if "internal_states" in steps[0] else []
-        for step in steps[1:]:
-            step.pop("internal_states", None)
-        records = {name: _stacked([step[name] for step in steps]) for name in steps[0]}
-        records["weights"] = np.ones((LENGTH, NUMBER))
-        outside.execute("update", records, *beginnings, progress=0.5)
-    one, other = inside.get_weights(), outside.get_weights()
-    assert one.keys() == other.keys()
-    for name in one:
-        # XLA and TensorFlow's optimizer of graphs may round otherwise inside of a loop.
-        tolerance = 0.0 if backend == "torch" else 1e-12
-        np.testing.assert_allclose(one[name], other[name], rtol=tolerance, atol=tolerance, err_msg=name)
-    plan = inside.plan("train")
-    assert len(plan.segments) == 1, "host functions cut the program"
-    rollout = next(node for node in plan.nodes if isinstance(node, Loop))
-    assert rollout.id not in plan.sliced, "derivatives go back into acting"
-
-
-class RoundFromOutside(ReplayTrainingGraph):
-    """The same root, a step of all copies or an update in a call."""
-
-    @rlgraph_api
-    def one_step(self, progress):
-        running = self._read()
-        states = self.environment.get_states(running["task"])
-        (after, states), steps = self._step_into_memory(running, states, progress)
-        self._keep(after)
-        return steps["ends"]
-
-    @rlgraph_api
-    def one_update(self, progress):
-        records = self.ring.get_records(self.experience.batch_size)
-        return self._learned("update", records, None, None, progress)["loss"]
-
-
-def test_a_program_with_a_memory_does_what_its_root_does_from_outside(backend):
-    env = CartPole()
-    options = {
-        "update_spec": {"update_interval": 8, "batch_size": 16, "update_steps": 2},
-        "sync_interval": 64,
-    }
-    spec = {
-        "type": "dqn",
-        "network_spec": DENSE,
-        "memory_spec": {"type": "replay_memory", "capacity": 50},
-        **options,
-    }
-    agent = Agent.from_spec(
-        spec,
-        state_space=env.state_space,
-        action_space=env.action_space,
-        backend=backend,
-        seed=3,
-        execution_spec={"dtype": "float64", "threads": None},
-    )
-
-    def executor(make, methods):
-        replay = copy(agent.learner.experience)
-        replay.memory = TensorReplay(50)
-        graph = agent.learner.spec.make_graph(replay, partial(make, CartPole().copies(NUMBER)))
-        spaces = {"progress": FloatBox(0.0, 1.0), "change": FloatBox()}
-        execution = {"seed": 3, "dtype": "float64", "threads": None}
-        kind = executor_class(backend)
-        return kind(
-            graph,
-            spaces if "train" in methods else {"progress": FloatBox(0.0, 1.0)},
-            action_space=env.action_space,
-            backend=backend,
-            execution_spec=execution,
-            api_methods=methods,
-        )
-
-    inside = executor(ReplayTrainingGraph, ["begin", "fill", "train"])
-    outside = executor(RoundFromOutside, ["begin", "one_step", "one_update"])
-    graph = inside.root
-    assert (graph.steps_per_round, graph.updates_per_round, graph.rounds) == (2, 2, 8)
-    inside.execute("begin"), outside.execute("begin")
-    inside.execute("fill", 0.25, 0.0)
-    ends = [outside.execute("one_step", 0.25) for _ in range(2)]
-    results = [inside.execute("train", 0.25, 0.0) for _ in range(2)]
-    losses = []
-    for _ in range(2 * graph.rounds):
-        ends += [outside.execute("one_step", 0.25) for _ in range(2)]
-        losses += [outside.execute("one_update", 0.25) for _ in range(2)]
-    told = np.concatenate([result["steps"]["ends"] for result in results])
-    np.testing.assert_array_equal(told, np.stack(ends[2:]))
-    np.testing.assert_allclose(
-        np.mean([result["numbers"]["loss"] for result in results]), np.mean(losses), rtol=1e-9
-    )
-    one, other = inside.get_weights(), outside.get_weights()
-    tolerance = 0.0 if backend == "torch" else 1e-12
-    for name in one:
-        np.testing.assert_allclose(one[name], other[name], rtol=tolerance, atol=tolerance, err_msg=name)
-    assert one["memory/inserted"] == 34 * NUMBER
-    assert len(inside.plan("train").segments) == 1
 
 
 def test_updates_and_targets_keep_their_intervals(backend):
@@ -236,12 +65,6 @@ def test_updates_and_targets_keep_their_intervals(backend):
     # From step 104 on, the first multiple of 8 that is not below 100, one in 8 steps.
     assert agent.updates == (agent.timesteps - 96) // 8
     assert int(agent.executor.execute("get_memory_size")) == 300
-
-
-def _stacked(values):
-    if isinstance(values[0], dict):
-        return {name: _stacked([value[name] for value in values]) for name in values[0]}
-    return np.stack(values)
 
 
 def test_it_learns_cart_pole(backend):
