@@ -38,6 +38,8 @@ FORGED = [
     ("replay", "cursor", [0, -1]),
     ("replay", "rows/actions/one", 3),
     ("replay", "rows/actions/two", [2, 9]),
+    ("replay", "rows/rewards", np.nan),
+    ("ring", "rows/rewards", -np.inf),
     ("prioritized", "rows/actions/one", -1),
     ("prioritized", "priorities", np.nan),
     ("prioritized", "priorities", -1.0),

@@ -15,7 +15,7 @@ from rlgraph.components.memories.argument_checks import check_count
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.frame_store import FrameStore
 from rlgraph.core import CheckpointError, Component, PerformanceWarning, RLGraphError, graph_fn, rlgraph_api
-from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError, TextBox
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, TextBox
 from rlgraph.spaces.ranks import is_fixed
 
 
@@ -98,7 +98,7 @@ class Memory(Component):
         size = self.capacity + 1
         check_range(f"{self.scope_path}/cursor", stored("cursor"), 0, np.array([self.capacity, size]))
         for path, box in _time_in_shapes(self.record_space).flatten().items():
-            if isinstance(box, IntBox) and path in self.rows and (limits := _limits(box)) is not None:
+            if path in self.rows and (limits := _limits(box)) is not None:
                 check_range(f"{self.scope_path}/rows/{path}", stored(f"rows/{path}"), *limits)
         for place in self.stacks:
             folder, frames = f"stacks/{place or 'frames'}", self.frame_variables[place, "users"].shape[0]
@@ -282,8 +282,15 @@ def check_range(name: str, values: np.ndarray, low: Any, high: Any) -> None:
         )
 
 
-def _limits(box: IntBox) -> tuple[Any, Any] | None:
-    """The bounds of records in a memory, where what a record lacks is 0; None: all numbers of the dtype are in them."""
+def _limits(box: BoxSpace) -> tuple[Any, Any] | None:
+    """The limits of records in a memory: finite floats, integers of the Space and 0, which records may lack.
+
+    None: all values of the dtype are within them.
+    """
+    if isinstance(box, FloatBox):
+        return np.finfo(box.dtype).min, np.inf
+    if not isinstance(box, IntBox):
+        return None
     info = np.iinfo(box.dtype)
     low = info.min if box.low is None else np.minimum(box.low, 0)
     high = info.max + 1 if box.high is None else np.maximum(box.high, 1)
