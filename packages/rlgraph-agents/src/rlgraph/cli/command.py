@@ -58,6 +58,8 @@ NetworkOption = Annotated[
         "Weights & Biases.",
     ),
 ]
+#: What specs may do, by the option that says so, which may be repeated.
+_ALLOWING = {"allow_imports": allow_imports, "allow_path": allow_paths, "allow_cluster": allow_clusters}
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON; everything else goes to standard error.")
 ]
@@ -89,16 +91,15 @@ def command(
         def run(**arguments: Any) -> Any:
             for setting in settings:
                 setattr(output, setting, arguments.pop(setting))
-            modules = arguments.pop("allow_imports", None) or ()
-            if modules:
+            if arguments.get("allow_imports"):
                 sys.path.append(os.getcwd())  # installed modules come before files in the working directory
             with ExitStack() as stack:
                 if output.json:
                     stack.enter_context(output.results_alone())
-                for context in (output.logs(), data_specs(), allow_imports(*modules)):
-                    stack.enter_context(context)
-                stack.enter_context(allow_paths(*(arguments.pop("allow_path", None) or ())))
-                stack.enter_context(allow_clusters(*(arguments.pop("allow_cluster", None) or ())))
+                stack.enter_context(output.logs())
+                stack.enter_context(data_specs())
+                for option, allow in _ALLOWING.items():
+                    stack.enter_context(allow(*(arguments.pop(option, None) or ())))
                 if arguments.pop("allow_network", False):
                     stack.enter_context(allow_network())
                 return function(**arguments)
@@ -108,7 +109,7 @@ def command(
             inspect.Parameter(
                 option,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=None if option in ("allow_imports", "allow_path", "allow_cluster") else False,
+                default=None if option in _ALLOWING else False,
                 annotation=annotation,
             )
             for option, annotation in options.items()

@@ -13,8 +13,8 @@ from typing import Any
 
 from rlgraph.core.errors import Fault, SpecError
 from rlgraph.core.registry import registry
-from rlgraph.core.specs.imports import import_policy
 from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.core.specs.policy import spec_policy
 from rlgraph.core.specs.spec_paths import join_parts
 
 #: Names of arguments whose texts are paths.
@@ -34,7 +34,7 @@ def check_paths(spec: Any, where: str) -> None:
     Raises:
         SpecError: one is a path that the user has not allowed (`rlgraph.core.allow_paths`).
     """
-    policy = import_policy()
+    policy = spec_policy()
     if policy.is_data and (
         faults := [
             Fault(_refused(text), place) for place, text in paths_of(spec, where) if text not in policy.paths

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from rlgraph.core import RLGraphError, SpecError, registry
-from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
+from rlgraph.core.specs.policy import SpecPolicy, spec_policy, using_spec_policy
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.adapter import adapter_of, adapters
 from rlgraph.environments.closing import release
@@ -254,12 +254,12 @@ def make_process_vector_env(spec: Any, num_envs: int, **options: Any) -> Process
             f"environment, a {type(spec).__name__}",
             path="vectorization",
         )
-    return ProcessVectorEnv(partial(_make_under, import_policy(), spec), num_envs, **options)
+    return ProcessVectorEnv(partial(_make_under, spec_policy(), spec), num_envs, **options)
 
 
-def _make_under(policy: ImportPolicy, spec: Any) -> Environment:
-    """Make an environment in another process, under this process's import policy."""
-    with using_import_policy(policy):
+def _make_under(policy: SpecPolicy, spec: Any) -> Environment:
+    """Make an environment in another process, under this process's policy."""
+    with using_spec_policy(policy):
         return make_environment(spec)
 
 

@@ -39,7 +39,7 @@ _Read = Callable[[str], np.ndarray | None]
 class _Opened(NamedTuple):
     """An open file: the names of its episodes, and what reads an array, or only its shape and dtype.
 
-    `outline` gives an array of this shape and dtype that takes no room and has no content.
+    `outline` gives something of this shape and dtype that takes no room in memory.
     """
 
     names: list[str]
@@ -334,7 +334,7 @@ def _opened(file: Path) -> Iterator[_Opened]:
                 yield _Opened(_episodes(archive), archive.get, partial(_npz_outline, archive))
         else:
             with _h5py(file).File(file, "r") as opened:
-                yield _Opened(_episodes(opened), partial(_h5_array, opened), partial(_h5_outline, opened))
+                yield _Opened(_episodes(opened), partial(_h5_array, opened), partial(_h5_node, opened))
     except InputError:
         raise
     except Exception as error:  # NumPy, zipfile and HDF5 meet damaged files with errors of any kind
@@ -347,11 +347,6 @@ def _episodes(names: Any) -> list[str]:
     return sorted(found, key=lambda name: int(name.partition("_")[2]))
 
 
-def _outline(shape: Any, dtype: Any) -> np.ndarray:
-    """An array of this shape and dtype that takes no room."""
-    return np.broadcast_to(np.empty((), dtype), shape)
-
-
 def _npz_outline(archive: Any, path: str) -> np.ndarray | None:
     """As `_Opened.outline`, of a member of an ``.npz`` file."""
     if path not in archive:
@@ -360,12 +355,7 @@ def _npz_outline(archive: Any, path: str) -> np.ndarray | None:
         is_first = np.lib.format.read_magic(member) == (1, 0)
         read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(member)
-    return _outline(shape, dtype)
-
-
-def _h5_outline(opened: Any, path: str) -> np.ndarray | None:
-    node = _h5_node(opened, path)
-    return None if node is None else _outline(node.shape, node.dtype)
+    return np.broadcast_to(np.empty((), dtype), shape)
 
 
 def _h5_array(opened: Any, path: str) -> np.ndarray | None:

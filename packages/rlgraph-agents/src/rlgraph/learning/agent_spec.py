@@ -12,7 +12,7 @@ from rlgraph.algorithms.presets import use_preset
 from rlgraph.core import PluginError, SpecError, Specifiable, registry
 from rlgraph.core.errors import Fault
 from rlgraph.core.specs.documents import check_limits, is_json, is_spec_file, read_spec_file
-from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.policy import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
 from rlgraph.environments.factory import environment_spaces
 from rlgraph.experience.specs import Spec

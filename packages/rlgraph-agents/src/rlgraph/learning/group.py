@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,8 @@ from rlgraph.core.collectives.place import (
     make_collective,
     place_from_environment,
 )
-from rlgraph.core.specs.connections import (
-    ConnectionPolicy,
-    check_connections,
-    connection_policy,
-    using_connection_policy,
-)
+from rlgraph.core.specs.connections import check_connections
+from rlgraph.core.specs.policy import SpecPolicy, spec_policy, using_spec_policy
 
 #: Seconds over which waiting is measured, at least: learners tell of theirs every second.
 MEASURED_OVER = 5.0
@@ -298,16 +294,16 @@ class OtherLearner:
     Attributes:
         kind, arguments: class and arguments of the agent, which joins the group by itself.
         key: with which learner 0 signs its order: nothing else on the port is unpickled.
-        allowed: what the user has allowed there.
+        policy: of learner 0, which has checked the specs of all.
     """
 
     kind: type
     arguments: Mapping[str, Any]
     key: bytes = field(repr=False)
-    allowed: ConnectionPolicy = field(default_factory=connection_policy)
+    policy: SpecPolicy = field(default_factory=spec_policy)
 
     def __call__(self) -> None:
-        with using_connection_policy(self.allowed):
+        with using_spec_policy(replace(self.policy, is_data=False)):
             self._work()
 
     def _work(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rlgraph.core import CheckpointError, SpecError, data_specs
 from rlgraph.core.errors import Fault
-from rlgraph.core.specs.connections import only_compared
+from rlgraph.core.specs.policy import only_compared
 from rlgraph.core.specs.spec_paths import parts_of
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.learning.base_agent import BaseAgent

@@ -7,10 +7,9 @@ import platform
 import shlex
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from rlgraph.core.registry import rlgraph_versions
+from rlgraph.core.registry import rlgraph_versions, version_of
 from rlgraph.core.specs.documents import MAX_TEXT
 
 #: Third-party packages whose version can affect a run.
@@ -32,13 +31,9 @@ THIRD_PARTIES = (
 
 def installed_versions() -> dict[str, str]:
     """Versions of Python, RLgraph's distributions and third-party packages that can affect a run, if installed."""
-    versions = {"python": platform.python_version(), **rlgraph_versions()}
-    for name in THIRD_PARTIES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
+    found = {name: version_of(name) for name in THIRD_PARTIES}
+    others = {name: version for name, version in found.items() if version is not None}
+    return {"python": platform.python_version(), **rlgraph_versions(), **others}
 
 
 def git_state() -> dict[str, Any] | None:

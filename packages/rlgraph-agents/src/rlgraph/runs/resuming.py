@@ -12,8 +12,8 @@ import numpy as np
 from rlgraph.core import ExecutionSpec, SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.collectives.place import place_from_environment
-from rlgraph.core.specs.connections import only_compared
 from rlgraph.core.specs.documents import check_limits
+from rlgraph.core.specs.policy import only_compared
 from rlgraph.environments.adapters.component_env import environment_component
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.experience.specs import parse_spec

@@ -8,11 +8,18 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from rlgraph.core import NumericalError, RLGraphError, SpecError, allow_clusters, allow_network, data_specs
-from rlgraph.core.errors import text_of
+from rlgraph.core import (
+    NumericalError,
+    RLGraphError,
+    SpecError,
+    allow_clusters,
+    allow_network,
+    allow_paths,
+    data_specs,
+)
+from rlgraph.core.errors import text_of, type_and_text
 from rlgraph.core.specs.connections import texts_in
 from rlgraph.core.specs.documents import MAX_TEXT, is_json
-from rlgraph.core.specs.imports import allow_paths
 from rlgraph.environments.data_paths import paths_of
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
@@ -361,7 +368,7 @@ class Run:
 
     def _keep(self, error: Exception) -> None:
         """Save the training after an error: a checkpoint and ``result.json``, if they can be written."""
-        outcome = {"outcome": "failed", "error": f"{type(error).__name__}: {text_of(error)}"[:MAX_TEXT]}
+        outcome = {"outcome": "failed", "error": type_and_text(error)[:MAX_TEXT]}
         for write in (lambda: self._store_failure(error), lambda: self.folder.write_result(outcome)):
             try:
                 write()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlgraph.components.common.argument_checks import check_whole, is_number
 from rlgraph.core import AssemblyError, BuildError, InputError, NumericalError, SpecError
-from rlgraph.core.errors import text_of
+from rlgraph.core.errors import first_line
 from rlgraph.core.specs.documents import check_limits, dump_yaml
 from rlgraph.environments.extras import import_extra
 from rlgraph.learning.base_agent import BaseAgent
@@ -211,7 +211,7 @@ class _Search:
         try:
             return self._trained(optuna, trial, chosen)
         except FAILURES as error:
-            trial.set_user_attr(REASON, f"{type(error).__name__}: {text_of(error)}".splitlines()[0])
+            trial.set_user_attr(REASON, first_line(error))
             raise
 
     def _trained(self, optuna: Any, trial: optuna.Trial, chosen: Mapping[str, Any]) -> float:

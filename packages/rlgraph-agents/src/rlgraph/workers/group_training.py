@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from rlgraph.core import CollectiveError
 from rlgraph.core.collectives.membership import LEFT
-from rlgraph.core.errors import text_of
+from rlgraph.core.errors import type_and_text
+from rlgraph.core.registry import version_of
 from rlgraph.learning.agent_spec import stored_spec
 from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.learning.group import LearnerGroup, signed
@@ -61,7 +61,7 @@ def train_together(
         if group.rank == 0 or f"learner 0 of {group.size} is lost: {LEFT}" not in str(error):
             raise
     except BaseException as error:
-        group.leave(f"{type(error).__name__}: {text_of(error)}")
+        group.leave(type_and_text(error))
         raise
     else:
         group.close()
@@ -106,7 +106,7 @@ def _facts(worker: WorkerView, timesteps: int) -> dict[str, Any]:
     agent = worker.agent
     spec = stored_spec(type(agent), agent._arguments) or {"type": type(agent).__qualname__}
     return {
-        **{f"version of {name}": _version(name) for name in _COMPARED},
+        **{f"version of {name}": version_of(name) or "none" for name in _COMPARED},
         "state_space": repr(agent.state_space),
         "action_space": repr(agent.action_space),
         "backend": agent.executor.backend.name,
@@ -118,10 +118,3 @@ def _facts(worker: WorkerView, timesteps: int) -> dict[str, Any]:
         "updates before": agent.updates,
         "steps of this run before": worker.timesteps_of_run,
     }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "none"

@@ -37,8 +37,13 @@ from rlgraph.core.graph import (
 )
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.registry import Registry, registry
-from rlgraph.core.specs.connections import allow_clusters, allow_network
-from rlgraph.core.specs.imports import allow_imports, allow_paths, data_specs
+from rlgraph.core.specs.policy import (
+    allow_clusters,
+    allow_imports,
+    allow_network,
+    allow_paths,
+    data_specs,
+)
 from rlgraph.core.storage import Storage
 
 __all__ = [

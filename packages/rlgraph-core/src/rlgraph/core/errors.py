@@ -143,6 +143,16 @@ def text_of(error: BaseException) -> str:
         return f"a {type(error).__name__} without a readable text"
 
 
+def type_and_text(error: BaseException) -> str:
+    """``Type: text`` of an error of other code."""
+    return f"{type(error).__name__}: {text_of(error)}"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of `type_and_text`; a text that begins with empty lines begins after them."""
+    return f"{type(error).__name__}: {text_of(error).strip()}".splitlines()[0]
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """A sentence that suggests the candidate most similar to `name`, or lists all candidates."""
     known = sorted(candidates)

@@ -12,7 +12,6 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import (
@@ -20,14 +19,13 @@ from importlib.metadata import (
     EntryPoint,
     EntryPoints,
     PackageNotFoundError,
-    distribution,
     distributions,
     entry_points,
     version,
 )
 from typing import Any
 
-from rlgraph.core.errors import PluginError, SpecError, nearest, text_of
+from rlgraph.core.errors import PluginError, SpecError, nearest, type_and_text
 from rlgraph.core.specs.imports import import_class, imported, is_import_path
 
 GROUPS = {
@@ -130,7 +128,7 @@ class Plugin:
     @property
     def missing(self) -> tuple[str, ...]:
         """The distributions of its extras that are not installed."""
-        return tuple(sorted({name for name in self._required() if not _is_installed(name)}))
+        return tuple(sorted({name for name in self._required() if version_of(name) is None}))
 
     @property
     def install(self) -> str:
@@ -168,12 +166,12 @@ def _name_and_version(owner: Distribution) -> tuple[str, str]:
     return metadata["Name"], metadata["Version"]
 
 
-def _is_installed(name: str) -> bool:
+def version_of(name: str) -> str | None:
+    """The version of a distribution; None: it is not installed."""
     try:
-        distribution(name)
+        return version(name)
     except PackageNotFoundError:
-        return False
-    return True
+        return None
 
 
 def _name_of(owner: Distribution) -> str:
@@ -213,9 +211,9 @@ class Registry:
         self.kind = GROUPS.get(group, group)
         self._plugins: dict[str, list[Plugin]] = defaultdict(list)
         self._objects: dict[str, Any] = {}
-        with suppress(PackageNotFoundError):
+        if (old := version_of("rlgraph")) is not None:
             raise PluginError(
-                f"the old single distribution rlgraph {version('rlgraph')} is installed; it shadows the packages "
+                f"the old single distribution rlgraph {old} is installed; it shadows the packages "
                 "rlgraph-spaces, rlgraph-core and so on: pip uninstall rlgraph, then reinstall these"
             )
         # A distribution that another one of the same name hides on the path is left out, as Python does not see it.
@@ -284,7 +282,7 @@ class Registry:
         except (Exception, SystemExit) as error:
             raise PluginError(
                 f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
-                f"{type(error).__name__}: {text_of(error)}"
+                f"{type_and_text(error)}"
             ) from error
         self._objects[key] = target
         return target
@@ -347,7 +345,7 @@ def _of_readable_distributions() -> Iterator[EntryPoint]:
         except Exception as error:
             warnings.warn(
                 f"{getattr(owner, '_path', owner)}: its metadata or entry points cannot be read "
-                f"({type(error).__name__}: {text_of(error)}), so its plug-ins are left out: reinstall the "
+                f"({type_and_text(error)}), so its plug-ins are left out: reinstall the "
                 "distribution, or remove the folder",
                 RuntimeWarning,
                 stacklevel=2,

@@ -9,10 +9,9 @@ from rlgraph.core import SpecError, allow_clusters, allow_network, data_specs
 from rlgraph.core.specs.connections import (
     check_connections,
     check_network,
-    connection_policy,
     report_open_ports,
-    using_connection_policy,
 )
+from rlgraph.core.specs.policy import spec_policy, using_spec_policy
 
 
 class Plain:
@@ -119,11 +118,11 @@ def test_data_allows_no_network():
 
 def test_what_is_allowed_adds_up_and_is_handed_on():
     with allow_clusters("a:1"), allow_network(), allow_clusters("b:2", "c:3"):
-        policy = connection_policy()
+        policy = spec_policy()
     assert policy.clusters == ("a:1", "b:2", "c:3") and policy.network
-    assert not connection_policy().clusters and not connection_policy().network
-    with using_connection_policy(policy):
-        assert connection_policy() is policy
+    assert not spec_policy().clusters and not spec_policy().network
+    with using_spec_policy(policy):
+        assert spec_policy() is policy
 
 
 def test_an_open_port_is_reported(caplog):

@@ -12,8 +12,8 @@ import pytest
 from rlgraph.components import Dense, EnvironmentStepper, NeuralNetwork, Optimizer
 from rlgraph.core import Component, SpecError, allow_imports, data_specs, registry
 from rlgraph.core.specs.argument_types import fits
-from rlgraph.core.specs.imports import import_policy, using_import_policy
 from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.core.specs.policy import spec_policy, using_spec_policy
 
 CANARY = """
 from pathlib import Path
@@ -79,18 +79,18 @@ def test_files_are_data(canary, tmp_path):
 )
 def test_modules_that_are_allowed(allowed, module, permits):
     with data_specs(), allow_imports(allowed):
-        assert import_policy().permits(module) is permits
-    assert import_policy().permits(module)  # a program's own specs
+        assert spec_policy().permits(module) is permits
+    assert spec_policy().permits(module)  # a program's own specs
 
 
 def test_what_is_allowed_adds_up():
     with allow_imports("one"), data_specs(), allow_imports("two", "three"):
-        assert import_policy().allowed == ("one", "two", "three") and import_policy().is_data
+        assert spec_policy().allowed == ("one", "two", "three") and spec_policy().is_data
         with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(copy_context().run, import_policy).result() == import_policy()
-        handed = import_policy()
-    with using_import_policy(handed):
-        assert not import_policy().permits("os")
+            assert pool.submit(copy_context().run, spec_policy).result() == spec_policy()
+        handed = spec_policy()
+    with using_spec_policy(handed):
+        assert not spec_policy().permits("os")
 
 
 @pytest.mark.parametrize("name", ["run", "Other"])

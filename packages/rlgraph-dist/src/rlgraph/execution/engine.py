@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rlgraph.core import PluginError, RLGraphError, SpecError
-from rlgraph.core.errors import text_of
+from rlgraph.core.errors import type_and_text
 
 #: Errors that every other attempt would raise as well.
 _LASTING = (SpecError, PluginError, ImportError)
@@ -57,7 +57,7 @@ def failure(name: str, error: BaseException, log: str) -> ActorFault:
         error: what was raised.
         log: its traceback.
     """
-    said = f"{name}: {type(error).__name__}: {text_of(error)}"
+    said = f"{name}: {type_and_text(error)}"
     if not isinstance(error, _LASTING):
         return ActorFailed(said, log)
     return ActorMisconfigured(

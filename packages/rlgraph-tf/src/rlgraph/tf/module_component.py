@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from rlgraph.components.common.native_module import NativeModule, State, Trial, map_tensors
 from rlgraph.core import BuildError, SpecError, graph_fn
+from rlgraph.core.errors import type_and_text
 from rlgraph.spaces import BoxSpace, Space
 from rlgraph.tf.module_trial import attempt, called, named_variables, seeds
 
@@ -87,7 +88,7 @@ class ModuleComponent(NativeModule):
             except Exception as error:  # any error of Keras or the user's code
                 raise BuildError(
                     f"{self.scope_path}: the wrapped {type(self.module).__name__} cannot be built for {inputs!r}: "
-                    f"{type(error).__name__}: {error}"
+                    f"{type_and_text(error)}"
                 ) from error
         for name, variable in named_variables(self.module).items():
             if variable.dtype.startswith("float") and variable.dtype != self._float_dtype:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rlgraph.core.errors import CapabilityError
+from rlgraph.core.errors import CapabilityError, first_line
 from rlgraph.core.export import ExportedMethod, ExportedTensor
 from rlgraph.core.graph.emission import Dialect, Linker, SourceFunction, emit_segment
 from rlgraph.core.graph.nodes import walk_nodes
@@ -109,7 +109,7 @@ def export_onnx(methods: Sequence[ExportedMethod], storage: TorchStorage, direct
                 )
         except Exception as error:  # it documents no errors
             raise CapabilityError(
-                f"API method {method.name!r} cannot be exported to ONNX: {_first_line(error)}"
+                f"API method {method.name!r} cannot be exported to ONNX: {first_line(error)}"
             ) from error
 
 
@@ -129,7 +129,7 @@ def exported_program(method: ExportedMethod, storage: TorchStorage) -> torch.exp
             return torch.export.export(module, examples, dynamic_shapes=open_sizes)
     except Exception as error:  # any error: user code may need the values of tensors
         raise CapabilityError(
-            f"API method {method.name!r} cannot be exported from PyTorch: {_first_line(error)}"
+            f"API method {method.name!r} cannot be exported from PyTorch: {first_line(error)}"
         ) from error
 
 
@@ -160,7 +160,3 @@ def _example(tensor: ExportedTensor, sizes: dict[str, int]) -> Tensor:
 def _open_sizes(tensor: ExportedTensor) -> dict[int, Any]:
     dims = zip(count(), tensor.spec.shape)
     return {axis: torch.export.Dim.DYNAMIC for axis, dim in dims if isinstance(dim, SymbolicDim)}
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from rlgraph.components.common.native_module import Shaped, Trial, map_tensors
 from rlgraph.core import BuildError
+from rlgraph.core.errors import type_and_text
 from rlgraph.torch.modes import in_own_modes
 
 
@@ -56,9 +57,7 @@ def with_tensors(
     try:
         twin = copy.deepcopy(module, memo)
     except Exception as error:  # the module's own code
-        raise BuildError(
-            f"{type(module).__name__} cannot be copied: {type(error).__name__}: {error}"
-        ) from error
+        raise BuildError(f"{type(module).__name__} cannot be copied: {type_and_text(error)}") from error
     if any(own is not tensors.get(name) for name, own in named_tensors(twin).items()):
         raise BuildError(f"{type(module).__name__} hides its parameters: wrap the module that it was made of")
     return twin

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlgraph.components.common.argument_checks import check_whole
-from rlgraph.core.specs.connections import connection_policy
+from rlgraph.core.specs.policy import spec_policy
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.benchmarks import seed as seed_process
 from rlgraph.runs.benchmarks.results import (
@@ -89,7 +89,7 @@ def run_missing(
     suite.check()
     workers, folder = check_whole(workers, "workers", least=1), Path(folder).absolute()
     check_results_folder(folder)
-    if connection_policy().network:
+    if spec_policy().network:
         _log.warning(
             "--allow-network: seeds may start servers that other machines can reach; their %s says so",
             seed_process.LOG,

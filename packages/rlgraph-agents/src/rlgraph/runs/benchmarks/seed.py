@@ -15,13 +15,13 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core import CheckpointError, InputError, NumericalError, SpecError, allow_imports, allow_paths
-from rlgraph.core.errors import text_of
-from rlgraph.core.specs.connections import ConnectionPolicy, connection_policy, using_connection_policy
-from rlgraph.core.specs.imports import import_policy
+from rlgraph.core import CheckpointError, InputError, NumericalError, SpecError
+from rlgraph.core.errors import first_line, type_and_text
+from rlgraph.core.specs.policy import SpecPolicy, spec_policy, using_spec_policy
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.benchmarks.results import Curve, Judged, SeedResult, write_result
@@ -61,11 +61,7 @@ def prepare(place: Path, run: Mapping[str, Any], facts: Mapping[str, Any], file:
         "facts": dict(facts),
         "versions": installed_versions(),
         "file": str(file.absolute()),
-        # What the user has allowed here is allowed there.
-        "imports": import_policy().allowed,
-        "paths": import_policy().paths,
-        "clusters": connection_policy().clusters,
-        "network": connection_policy().network,
+        "policy": asdict(spec_policy()),  # what the user has allowed here is allowed there
     }
     with run_lock(place / RUN):
         known = read_json(place / JOB) if (place / JOB).exists() else None
@@ -84,13 +80,12 @@ def measure(place: Path) -> SeedResult:
         Interruption: Ctrl-C or SIGTERM; the job goes on from here when it is done again.
     """
     job = read_json(place / JOB)
-    connections = ConnectionPolicy(tuple(job["clusters"]), job["network"])
-    with allow_imports(*job["imports"]), allow_paths(*job["paths"]), using_connection_policy(connections):
+    with using_spec_policy(SpecPolicy(**job["policy"])):
         try:
             outcome = _outcome(_trained(place / RUN, job["run"]), place / RUN)
         except FAILURES as error:
             curves = _curves(place / RUN) if (place / RUN / CONFIG).exists() else {}
-            outcome = {"error": f"{type(error).__name__}: {text_of(error)}".splitlines()[0], **curves}
+            outcome = {"error": first_line(error), **curves}
     facts = {key: value for key, value in provenance().items() if key != "command"}
     result = SeedResult(**job["facts"], **outcome, **facts)
     write_result(Path(job["file"]), result)
@@ -165,14 +160,14 @@ def main() -> None:
     """Do the job in the folder that is the first argument, while the process that is the second one lives."""
     place = Path(sys.argv[1])
     threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
-    if read_json(place / JOB)["imports"]:
+    if read_json(place / JOB)["policy"]["allowed"]:
         sys.path.append(os.getcwd())  # as on the command line
     try:
         measure(place)
     except KeyboardInterrupt:
         sys.exit(130)
     except SpecError as error:
-        sys.exit(f"{type(error).__name__}: {text_of(error)}")
+        sys.exit(type_and_text(error))
 
 
 if __name__ == "__main__":

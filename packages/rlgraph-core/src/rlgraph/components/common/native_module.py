@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from rlgraph.core import AssemblyError, BuildError, Component, InputError, Variable, rlgraph_api
-from rlgraph.core.errors import nearest
+from rlgraph.core.errors import nearest, type_and_text
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, from_spec
 
 #: Trial sizes of batch and time: an axis of an output that follows one of them is that rank.
@@ -187,7 +187,7 @@ class NativeModule(Component):
             if self.output_space is not None:
                 return None
             raise BuildError(
-                f"{self.scope_path}: {_kind(self.module)} fails on {inputs!r}: {type(error).__name__}: {error}"
+                f"{self.scope_path}: {_kind(self.module)} fails on {inputs!r}: {type_and_text(error)}"
             ) from error
         space = self.output_space or self._space(first.outputs, second.outputs, inputs, "its output")
         return replace(first, outputs=space)

@@ -15,7 +15,7 @@ import numpy as np
 from rlgraph.core.background import in_background
 from rlgraph.core.collectives.collective import Collective
 from rlgraph.core.collectives.membership import LEFT, Membership
-from rlgraph.core.errors import CollectiveError
+from rlgraph.core.errors import CollectiveError, type_and_text
 
 _Result = TypeVar("_Result")
 
@@ -51,7 +51,7 @@ class GroupCollective(Collective):
         try:
             self._start()
         except Exception as error:
-            text = self.membership.wait_for_fault(2.0) or f"{type(error).__name__}: {error}"
+            text = self.membership.wait_for_fault(2.0) or type_and_text(error)
             self.membership.close(text)
             # A framework whose start hangs may not come back from its end either.
             wait([in_background(self._stop)], 2.0)
@@ -136,7 +136,7 @@ class GroupCollective(Collective):
             return str(error)
         if seconds >= self.timeout:
             return self.membership.who_is_late()
-        return f"{type(error).__name__}: {error}"
+        return type_and_text(error)
 
     def _failed(self, text: str) -> str:
         return f"learner {self.rank}: {text}. The group has ended: start its learners again from a checkpoint"
@@ -159,7 +159,7 @@ class GroupCollective(Collective):
             try:
                 self.stop()
             except Exception as error:
-                self.membership.fault = self.membership.fault or f"{type(error).__name__}: {error}"
+                self.membership.fault = self.membership.fault or type_and_text(error)
 
     def leave(self, why: str) -> None:
         """As `close`; the others are told why."""

@@ -156,18 +156,16 @@ class Membership:
         self, greetings: dict[int, bytes], line: Line, rank: int, size: int, kind: bytes, greeting: bytes
     ) -> None:
         """A learner that knows the secret has come."""
+        self._lines[-1] = line  # it hears of a refusal, too
         if size != self.size:
-            self._lines[-1] = line
             self._refuse(
                 f"learner {rank} was started for a group of {size}, learner 0 for one of {self.size}"
             )
         if kind == ERROR:
-            line.close()
             self._refuse(f"learner {rank} could not start: {greeting.decode(errors='replace')}")
         if rank in greetings:
-            self._lines[-1] = line
             self._refuse(f"two processes came as learner {rank}: each needs a rank of its own")
-        greetings[rank], self._lines[rank] = greeting, line
+        greetings[rank], self._lines[rank] = greeting, self._lines.pop(-1)
 
     def _refuse(self, text: str) -> None:
         """Tell all who came why there is no group.
@@ -205,14 +203,13 @@ class Membership:
             known = unpack_all(message)
             if len(known) != 2 * self.size:
                 raise ValueError(f"expected {2 * self.size} greetings and hosts, given {len(known)}")
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, CollectiveError) as error:
             line.close()
+            if isinstance(error, CollectiveError):
+                raise
             raise CollectiveError(
                 f"the group has not come together: learner 0 at {address} did not answer ({error})"
             ) from None
-        except CollectiveError:
-            line.close()
-            raise
         return known
 
     # While the group lasts.

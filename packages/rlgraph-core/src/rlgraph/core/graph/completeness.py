@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from rlgraph.core.errors import BuildError, BuildWarning
+from rlgraph.core.errors import BuildError, BuildWarning, type_and_text
 from rlgraph.core.former_names import present_name
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.known_values import UNKNOWN, known, value_of
@@ -235,7 +235,7 @@ class Components:
             raise _with_argument(error if named else error.under(scope), spaces) from error
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             shown = ", ".join(f"{name}: {space!r}" for name, space in spaces.items() if "." not in name)
-            raise BuildError(f"{scope}.{hook}({shown}) failed: {type(error).__name__}: {error}") from error
+            raise BuildError(f"{scope}.{hook}({shown}) failed: {type_and_text(error)}") from error
         return known_spaces.read
 
     def _space_sets(self, scope: str, arguments: Sequence[Argument]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from rlgraph.core.errors import BuildError, InferenceError
+from rlgraph.core.errors import BuildError, InferenceError, type_and_text
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.trace import NotAssembling
@@ -55,7 +55,7 @@ def infer(
     except SpaceError as error:
         raise error.under(node.component) from error
     except (InferenceError, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
-        raise BuildError(f"{where} failed: {type(error).__name__}: {error}") from error
+        raise BuildError(f"{where} failed: {type_and_text(error)}") from error
 
 
 def names_sizes(node: GraphFunctionCall, outputs: tuple[Value, ...]) -> bool:

@@ -1,10 +1,4 @@
-"""What specs may connect to, and who may connect to this machine: specs in data only what the user allows.
-
-A spec in a program may name a cluster. A spec from a document, a file, a run folder or the command line is untrusted
-data (`rlgraph.core.data_specs`): whoever is at an address in it can run code in this process. The user allows addresses
-with `allow_clusters` (``--allow-cluster`` on the command line), and with `allow_network` (``--allow-network``) servers
-that other machines can reach and services elsewhere.
-"""
+"""What specs may connect to, and who may connect to this machine: specs in data only what the user allows."""
 
 from __future__ import annotations
 
@@ -12,81 +6,17 @@ import logging
 import platform
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from rlgraph.core.errors import SpecError
-from rlgraph.core.specs.imports import import_policy
 from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.core.specs.policy import spec_policy
 
 _log = logging.getLogger(__name__)
 
 #: What most things need the network for.
 _SERVES = "starts a server that other machines can reach"
-
-
-@dataclass(frozen=True)
-class ConnectionPolicy:
-    """What the user has allowed.
-
-    Attributes:
-        clusters: addresses that specs in data may connect to.
-        network: True if servers that other machines can reach may start, and services elsewhere may be used.
-        is_checked: False where specs are only compared: nothing is made of them.
-    """
-
-    clusters: tuple[str, ...] = ()
-    network: bool = False
-    is_checked: bool = True
-
-
-_NOTHING = ConnectionPolicy()
-_policy: ContextVar[ConnectionPolicy] = ContextVar("connection_policy", default=_NOTHING)
-
-
-def connection_policy() -> ConnectionPolicy:
-    """The current policy; other threads and processes do not inherit it."""
-    return _policy.get()
-
-
-@contextmanager
-def using_connection_policy(policy: ConnectionPolicy) -> Iterator[None]:
-    """Apply `policy` to all specs read inside."""
-    token = _policy.set(policy)
-    try:
-        yield
-    finally:
-        _policy.reset(token)
-
-
-@contextmanager
-def allow_clusters(*addresses: str) -> Iterator[None]:
-    """A context manager and decorator: specs that are read inside may connect to these addresses, also in data.
-
-    Args:
-        addresses: as the spec writes them: ``"auto"``, ``"10.0.0.1:6379"``.
-    """
-    now = _policy.get()
-    with using_connection_policy(replace(now, clusters=(*now.clusters, *addresses))):
-        yield
-
-
-@contextmanager
-def allow_network() -> Iterator[None]:
-    """A context manager and decorator: inside, servers may start that other machines can reach, and specs in data may
-    use services elsewhere, such as Weights & Biases."""
-    with using_connection_policy(replace(_policy.get(), network=True)):
-        yield
-
-
-@contextmanager
-def only_compared() -> Iterator[None]:
-    """A context manager: nothing is made of the specs that are read inside, so they may say anything."""
-    with using_connection_policy(replace(_policy.get(), is_checked=False)):
-        yield
 
 
 def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], where: str) -> None:
@@ -104,12 +34,13 @@ def check_connections(kind: Callable[..., Any], options: Mapping[str, Any], wher
     Raises:
         SpecError: the user has not allowed an address, or the network.
     """
-    if not import_policy().is_data or not _policy.get().is_checked:
+    policy = spec_policy()
+    if not policy.is_data or not policy.is_checked:
         return
     own: Callable[..., Iterable[str]] | None = getattr(kind, "addresses", None)
     given = dict.fromkeys(texts_in(own(options)) if callable(own) else _texts_of(kind, options))
     faults = list[str]()
-    if refused := [address for address in given if address not in _policy.get().clusters]:
+    if refused := [address for address in given if address not in policy.clusters]:
         listed = ", ".join(map(repr, refused))
         flags = " ".join(f"--allow-cluster {shlex.quote(address)}" for address in refused)
         faults.append(
@@ -138,10 +69,10 @@ def check_network(where: str, *, is_allowed: bool = False, why: str = _SERVES) -
 
 
 def _network_faults(why: str, is_allowed: bool) -> list[str]:
-    policy = _policy.get()
-    if policy.network or not policy.is_checked or (is_allowed and not import_policy().is_data):
+    policy = spec_policy()
+    if policy.network or not policy.is_checked or (is_allowed and not policy.is_data):
         return []
-    option = "" if import_policy().is_data else ", or the option allow_network=True"
+    option = "" if policy.is_data else ", or the option allow_network=True"
     return [f"expected --allow-network, since it {why} (in Python: rlgraph.core.allow_network(){option})"]
 
 

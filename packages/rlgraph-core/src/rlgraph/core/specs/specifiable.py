@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core.errors import Fault, OtherNames, SpecError, offer, text_of
+from rlgraph.core.errors import Fault, OtherNames, SpecError, offer, text_of, type_and_text
 from rlgraph.core.name_hints import former_names
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_json, is_spec_file, read_spec_file
-from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.native_modules import check_no_native_module
 from rlgraph.core.specs.parameters import Parameters, parameters_of
+from rlgraph.core.specs.policy import data_specs
 from rlgraph.core.specs.spec_paths import (
     is_recording,
     join_parts,
@@ -214,7 +214,7 @@ def call_checked(
         except TypeError as error:
             raise SpecError(f"{_name(target)}: {text_of(error)}", path=where, located=True) from error
         except REFUSALS as error:
-            text = f"{_name(target)}: {type(error).__name__}: {text_of(error)}"
+            text = f"{_name(target)}: {type_and_text(error)}"
             raise SpecError(text, path=where, located=True) from error
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rlgraph.core import PluginError, SpecError
-from rlgraph.core.errors import text_of
+from rlgraph.core.errors import type_and_text
 from rlgraph.core.specs.spec_types import Amount, Count, Seconds
 from rlgraph.execution.engine import ActorDied, Bytes, Demand, Engine, failure
 from rlgraph.execution.ray.cluster import abandon, connect, disconnect
@@ -222,7 +222,7 @@ def _as_value(data: bytes) -> Any:
 
 
 def _text_of(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(text_of(error).split())}"
+    return " ".join(type_and_text(error).split())
 
 
 def _megabytes(number: float) -> str:

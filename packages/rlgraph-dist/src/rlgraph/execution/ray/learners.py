@@ -9,6 +9,7 @@ from typing import Any
 
 from rlgraph.core import PluginError
 from rlgraph.core.addresses import free_address
+from rlgraph.core.errors import first_line
 from rlgraph.execution.ray.cluster import connect, disconnect
 from rlgraph.execution.ray.watch import within
 from rlgraph.execution.remote.host import packed
@@ -57,7 +58,7 @@ class RayLauncher:
             try:
                 status = self._ray.get(done, timeout=0.1)
             except Exception as error:
-                status = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+                status = first_line(error)
             if status:
                 said.append(f"learner {rank} ended with status {status}.")
             within(_GRACE, self._ray.kill, learner)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pickle
 import pickletools
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.registry import GROUPS
+from rlgraph.core.registry import GROUPS, version_of
 from rlgraph.experience.messages import pack_message, unpack_message
 
 #: An object of which an engine calls methods by name. They take bytes, and return two: facts, which are few, and a body
@@ -108,7 +108,7 @@ def _versions(texts: Iterable[str]) -> dict[str, str]:
 
 def _check_versions(expected: Mapping[str, str]) -> None:
     """Raise `SpecError` unless these versions are installed."""
-    found = {name: _version(name) for name in expected}
+    found = {name: version_of(name) or "none" for name in expected}
     if differing := [name for name in expected if found[name] != expected[name]]:
         listed = ", ".join(f"{name} {expected[name]}, given {found[name]}" for name in differing)
         wanted = " ".join(f"{name}=={expected[name]}" for name in differing)
@@ -116,10 +116,3 @@ def _check_versions(expected: Mapping[str, str]) -> None:
             f"expected the versions of the program that trains, {listed} in this process: pip install {wanted} on "
             "every node"
         )
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "none"

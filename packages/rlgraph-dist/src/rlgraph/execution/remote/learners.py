@@ -20,7 +20,7 @@ from typing import Any
 from rlgraph.core.addresses import free_address
 from rlgraph.core.collectives.connection import SECRET, report_failure
 from rlgraph.core.collectives.place import ADDRESS, place_from_environment
-from rlgraph.core.errors import text_of
+from rlgraph.core.errors import type_and_text
 from rlgraph.environments import StateBoundsWarning
 from rlgraph.execution.remote.host import packed, unpacked
 
@@ -126,7 +126,7 @@ def run(message: bytes) -> int:
     except Exception as error:
         traceback.print_exc()
         if (place := place_from_environment()) is not None:
-            why = f"{type(error).__name__}: {text_of(error)}"
+            why = type_and_text(error)
             report_failure(place.rank, place.size, place.address, place.secret, why)
         return 1
     return 0

@@ -14,6 +14,7 @@ from typing import Any
 from rlgraph.cli.exit_codes import ExitCode, code_of
 from rlgraph.cli.options import parsed_spec
 from rlgraph.core import RLGraphError, SpecError
+from rlgraph.core.errors import type_and_text
 from rlgraph.execution.simulation.costs import Costs
 from rlgraph.execution.simulation.measure import measure
 from rlgraph.execution.simulation.run import Simulated, simulate
@@ -27,7 +28,7 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         _run(_options(given))
     except (RLGraphError, SpaceError, OSError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(type_and_text(error), file=sys.stderr)
         return code_of(error)
     return ExitCode.DONE
 

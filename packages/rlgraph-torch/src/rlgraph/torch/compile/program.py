@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlgraph.core.errors import PerformanceWarning
+from rlgraph.core.errors import PerformanceWarning, first_line
 from rlgraph.core.graph.emission import Dialect, SourceFunction, identifier
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.ops.dims import SymbolicDim
@@ -128,7 +128,7 @@ class Compiler:
             try:
                 return recorded(plan, segment, storage, compute, eager, arrays), "cuda graph"
             except RuntimeError as error:
-                raise NotCompiled(f"it cannot be recorded ({_first_line(error)})") from error
+                raise NotCompiled(f"it cannot be recorded ({first_line(error)})") from error
 
         return self._lower(plan, segment, eager, make)
 
@@ -190,7 +190,7 @@ class Compiler:
         try:
             traced = Tracer(plan, segment, storage, self.dialect, self.float_dtype).trace(tensors)
         except Exception as error:  # any error: user code may need the values of tensors
-            raise NotCompiled(f"it cannot be traced ({_first_line(error)})") from error
+            raise NotCompiled(f"it cannot be traced ({first_line(error)})") from error
         how, program = self._program(traced, storage, tensors)
         bordered = _bordered(plan, segment, storage, eager, border, values, program, traced.inputs)
         return self.profiler.watch(bordered, (*border.namespace, "eager")), how
@@ -215,7 +215,7 @@ class Compiler:
             library = self.cache.store(key, partial(compile_library, traced.graph, examples))
             return "aoti", load_library(library)
         except Exception as error:  # any error: the compiler is third-party code
-            raise NotCompiled(f"the compiler failed ({_first_line(error)})") from error
+            raise NotCompiled(f"the compiler failed ({first_line(error)})") from error
 
 
 def _loaded(library: Path) -> Program:
@@ -223,11 +223,7 @@ def _loaded(library: Path) -> Program:
     try:
         return load_library(library)
     except Exception as error:  # e.g. a disk mounted without execute permission, or a missing system library
-        raise NotCompiled(f"{library} cannot be loaded ({_first_line(error)})") from error
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        raise NotCompiled(f"{library} cannot be loaded ({first_line(error)})") from error
 
 
 def _contiguous(value: Any, border: Border) -> Tensor:
