@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NoReturn
 
 
@@ -20,19 +20,13 @@ def interruptible() -> Iterator[None]:
     After the first SIGTERM others are ignored, so that the checkpoint can be written. Signals that are ignored or
     already have a handler do not change. Only the main thread receives signals; other threads are not affected.
     """
-    replaced: dict[signal.Signals, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for number, default in (
-            (signal.SIGINT, signal.default_int_handler),
-            (signal.SIGTERM, signal.SIG_DFL),
-        ):
-            if signal.getsignal(number) is default:
-                replaced[number] = signal.signal(number, _interrupt)
-    try:
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    with ExitStack() as after:
+        if threading.current_thread() is threading.main_thread():
+            for number, default in defaults.items():
+                if signal.getsignal(number) is default:
+                    after.callback(signal.signal, number, signal.signal(number, _interrupt))
         yield
-    finally:
-        for number, handler in replaced.items():
-            signal.signal(number, handler)
 
 
 def raise_interruption(error: BaseException) -> None:

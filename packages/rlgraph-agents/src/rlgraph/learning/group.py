@@ -294,16 +294,16 @@ class OtherLearner:
     Attributes:
         kind, arguments: class and arguments of the agent, which joins the group by itself.
         key: with which learner 0 signs its order: nothing else on the port is unpickled.
-        policy: of learner 0, which has checked the specs of all.
+        allowed: what the user has allowed there; learner 0 has checked the specs.
     """
 
     kind: type
     arguments: Mapping[str, Any]
     key: bytes = field(repr=False)
-    policy: SpecPolicy = field(default_factory=spec_policy)
+    allowed: SpecPolicy = field(default_factory=spec_policy)
 
     def __call__(self) -> None:
-        with using_spec_policy(replace(self.policy, is_data=False)):
+        with using_spec_policy(replace(self.allowed, is_data=False)):
             self._work()
 
     def _work(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -14,7 +13,7 @@ from rlgraph.agents.conformance.explanations import EXPLANATIONS
 from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable
 from rlgraph.agents.conformance.table import ROWS, Row
 from rlgraph.algorithms.algorithm import Algorithm
-from rlgraph.testing.conformance import Outcome
+from rlgraph.testing.conformance.suite import Outcome, failure
 
 MODULES = (
     "learning",
@@ -55,9 +54,7 @@ def run_row(row: Row, subject: AgentUnderTest) -> Outcome:
     except NotApplicable as reason:
         return Outcome(row, "gated", str(reason))
     except Exception as error:
-        name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-        message = ", ".join([f"{name}{error}", *getattr(error, "__notes__", ())])
-        return Outcome(row, "failed", message, traceback.format_exc())
+        return failure(row, error)
     return Outcome(row, "passed", row.statement)
 
 

@@ -76,6 +76,13 @@ class Outcome:
     details: str = ""
 
 
+def failure(check: Named, error: Exception) -> Outcome:
+    """The outcome of a check that raised an error."""
+    name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
+    message = ", ".join([f"{name}{error}", *getattr(error, "__notes__", ())])
+    return Outcome(check, "failed", message, "".join(traceback.format_exception(error)))
+
+
 def run_check(check: Check, subject: Subject) -> Outcome:
     """Run one check if it concerns the subject; whatever it raises is its failure."""
     reason = check.gate(subject)
@@ -84,9 +91,7 @@ def run_check(check: Check, subject: Subject) -> Outcome:
     try:
         check.run(subject)
     except Exception as error:
-        name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-        message = ", ".join([f"{name}{error}", *getattr(error, "__notes__", ())])
-        return Outcome(check, "failed", message, traceback.format_exc())
+        return failure(check, error)
     return Outcome(check, "passed")
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -226,13 +226,9 @@ def _problem_at(address: str, timeout: float) -> str:
 @contextmanager
 def _own_handlers() -> Iterator[None]:
     """Keep the handlers of signals that this program has set; Ray's would end it without a checkpoint."""
-    kept: dict[signal.Signals, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if callable(handler := signal.getsignal(number)):
-                kept[number] = handler
-    try:
+    with ExitStack() as after:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if callable(handler := signal.getsignal(number)):
+                    after.callback(signal.signal, number, handler)
         yield
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
