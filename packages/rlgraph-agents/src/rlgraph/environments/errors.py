@@ -21,6 +21,11 @@ class EnvironmentFault(RLGraphError):
     """
 
 
+def not_running(name: str) -> EnvironmentFault:
+    """The fault of a step after the end of an episode, or before the first one."""
+    return EnvironmentFault(f"{name}: the episode is over or has not begun; call reset() before step().")
+
+
 def fault_of(error: BaseException, place: str, more: str = "") -> EnvironmentFault:
     """A fault with the message of `error`, which an environment raised, and the place.
 

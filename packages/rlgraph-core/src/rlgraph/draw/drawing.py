@@ -129,10 +129,8 @@ def draw(
     """
     component_graph, built, failure = _subject(graph)
     known = failure or built
-    if method is not None and method not in component_graph.methods:
-        raise RLGraphError(
-            f"{component_graph.root} has no API method {method!r}. {nearest(method, component_graph.methods)}"
-        )
+    if method is not None:
+        check_method(component_graph, method)
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
         raise RLGraphError(f"depth: expected an integer >= 1 or None, given {depth!r}")
     if scope is not None and scope not in component_graph.components:
@@ -196,9 +194,14 @@ def plan_of(built: Any, method: str) -> Plan:
         raise RLGraphError(
             f"a plan needs a build, and {graph.root} has none: pass a BuiltGraph or a graph executor"
         )
+    check_method(graph, method)
+    return make_plan(build, method)
+
+
+def check_method(graph: ComponentGraph, method: str) -> None:
+    """Raise `RLGraphError` if the root has no such API method."""
     if method not in graph.methods:
         raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
-    return make_plan(build, method)
 
 
 def contracted_graph(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.errors import RLGraphError
 from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.devices import resolve_devices
 from rlgraph.core.graph.nodes import (
@@ -32,7 +32,7 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.draw.drawing import contracted_graph
+from rlgraph.draw.drawing import check_method, contracted_graph
 from rlgraph.draw.elements import flat
 from rlgraph.draw.graph_view import View
 from rlgraph.draw.regions import CARRIED, NEXT, Regions
@@ -76,10 +76,8 @@ def write_tensorboard_graph(graph: Any, folder: str | Path, *, method: str | Non
 def graph_definition(graph: Any, *, method: str | None = None) -> bytes:
     """The component graph as a serialized ``GraphDef``, as `write_tensorboard_graph` writes it."""
     component_graph, built = contracted_graph(graph)
-    if method is not None and method not in component_graph.methods:
-        raise RLGraphError(
-            f"{component_graph.root} has no API method {method!r}. {nearest(method, component_graph.methods)}"
-        )
+    if method is not None:
+        check_method(component_graph, method)
     methods = sorted(component_graph.methods) if method is None else [method]
     depth = len(component_graph.components)
     values, placed = (built.values, built.devices) if built else (None, resolve_devices(component_graph))

@@ -50,13 +50,15 @@ IN_PLACE: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+def _in_place(ops: Any, name: Any) -> Callable[[Tensor], Tensor] | None:
+    """An activation that may overwrite its input; None: there is none."""
+    return None if name is None else IN_PLACE.get(name) or activation(ops, name)
+
+
 def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     """`Dense._call`."""
     weights, biases = self.weights, self.biases
-    if self.activation is None:
-        activate = None
-    else:
-        activate = IN_PLACE.get(self.activation) or activation(ops, self.activation)
+    activate = _in_place(ops, self.activation)
 
     # Each checks the rank itself: one more Python call is noticeable in small networks.
 
@@ -91,10 +93,7 @@ def conv2d(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     """`Conv2D._call`: with the biases in the same call, and the activation in place."""
     weights, biases, padding = self.weights, self.biases, self.padding
     window, strides = self.kernel_size, self.strides
-    if self.activation is None:
-        activate = None
-    else:
-        activate = IN_PLACE.get(self.activation) or activation(ops, self.activation)
+    activate = _in_place(ops, self.activation)
 
     def layer(inputs: Tensor) -> Tensor:
         outputs = convolve(inputs, weights, biases, window, strides, padding)

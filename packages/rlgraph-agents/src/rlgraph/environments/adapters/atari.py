@@ -14,7 +14,7 @@ from rlgraph.core.errors import SpecError
 from rlgraph.environments.adapters.area_resize import AreaResize, Array
 from rlgraph.environments.adapters.atari_games import ale_state, console_with, game_of, packed_state
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import EnvironmentFault, not_running
 from rlgraph.spaces import IntBox
 
 
@@ -133,9 +133,7 @@ class AtariEnv(Environment):
             EnvironmentFault: no reset before; an unknown action.
         """
         if not self._running:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         try:
             if action < 0:
                 raise IndexError

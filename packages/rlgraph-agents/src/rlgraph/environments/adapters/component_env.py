@@ -13,7 +13,7 @@ from rlgraph.core.specs.imports import import_class, is_import_path
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import EnvironmentFault, not_running
 from rlgraph.environments.rows import Rows, map_rows
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
@@ -181,9 +181,7 @@ class ComponentEnv(Environment):
 
     def step(self, action: Any) -> StepResult:
         if not self._running:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         actions = map_rows(lambda x: np.asarray(x)[None], action)
         _, rewards, terminated, truncated, _ = self.vector_env.step(actions)
         terminates, truncates = bool(terminated[0]), bool(truncated[0])

@@ -17,7 +17,7 @@ from rlgraph.environments.adapter import EnvironmentAdapter
 from rlgraph.environments.adapters.gym_translation import cast as cast_leaf
 from rlgraph.environments.adapters.protocol_env import check_one_agent
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import not_running
 from rlgraph.environments.extras import import_extra
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 
@@ -80,9 +80,7 @@ class DmEnv(Environment):
             EnvironmentFault: no reset before.
         """
         if not self._running:  # dm_env would begin an episode and ignore the action
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         step = self.environment.step(action)
         is_last, discount = int(step.step_type) == LAST, float(step.discount)
         terminated = is_last and discount == 0.0

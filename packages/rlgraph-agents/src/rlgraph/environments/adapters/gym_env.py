@@ -28,7 +28,7 @@ from rlgraph.environments.adapters.gym_translation import (
 )
 from rlgraph.environments.adapters.old_gym import explain_error, reset_environment
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
-from rlgraph.environments.errors import EnvironmentFault, fault_of
+from rlgraph.environments.errors import EnvironmentFault, fault_of, not_running
 from rlgraph.environments.step_checks import is_end, number_of
 from rlgraph.spaces import BoxSpace
 from rlgraph.spaces.gymnasium import from_gymnasium
@@ -174,9 +174,7 @@ class OpenAIGymEnv(Environment):
                 four values, as in the old gym.
         """
         if not self._running:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         try:
             given = self._to_action(action)
             observation, reward, terminated, truncated, info = self.gym_env.step(given)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import not_running
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 
@@ -47,9 +47,7 @@ class BitFlip(Environment):
     def step(self, action: Any) -> StepResult:
         """Flips a bit."""
         if self._steps < 0:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         self._state = self._state.copy()
         self._state[int(action)] = 1.0 - self._state[int(action)]
         self._steps += 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import not_running
 from rlgraph.spaces import FloatBox, IntBox
 
 
@@ -52,9 +52,7 @@ class DeterministicEnv(Environment):
     def step(self, action: Any) -> StepResult:
         """Counts one step; `action` has no effect."""
         if self._steps is None:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         reward = self.reward_start + self._steps
         self._steps += 1
         state = np.array([self.state_start + self._steps], np.float32)

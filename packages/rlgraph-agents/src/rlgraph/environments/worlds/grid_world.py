@@ -10,7 +10,7 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import EnvironmentFault, not_running
 from rlgraph.environments.worlds.grid_world_maps import FIRE, FREE, GOAL, HOLE, START, WALL, read_map
 from rlgraph.environments.worlds.grid_world_moves import (
     ENDS,
@@ -138,9 +138,7 @@ class GridWorld(Environment):
             EnvironmentFault: there is no such action, no such field, or no episode has begun.
         """
         if not self._running:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         number = _parts_number(action) if self._turns else _move_number(action)
         if number is None:
             raise EnvironmentFault(f"{self.name}: {_EXPECTED[self.action_type]}, got {action!r}.")

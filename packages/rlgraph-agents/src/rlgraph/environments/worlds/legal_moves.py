@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import not_running
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 
 NUM_ACTIONS, NUM_LEGAL, NUM_CUES = 50, 5, 100
@@ -60,9 +60,7 @@ class LegalMoves(Environment):
     def step(self, action: Any) -> StepResult:
         """The reward of the action, and the next cue; ``info["is_legal"]`` says whether the action was legal."""
         if not self._running:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         self._steps += 1
         legal = self.legal[self._cue]
         is_legal, reward = bool(np.any(legal == action)), float(legal[0] == action)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import not_running
 from rlgraph.spaces import Space
 
 FIXED_SEED = 10
@@ -58,9 +58,7 @@ class RandomEnv(Environment):
     def step(self, action: Any) -> StepResult:
         """A sample of the state space and one of the reward space."""
         if not self._running:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         state = self._state = self.state_space.sample(rng=self._rng)
         reward = float(self.reward_space.sample(rng=self._rng))
         terminated = bool(self._rng.random() < self.terminal_prob)

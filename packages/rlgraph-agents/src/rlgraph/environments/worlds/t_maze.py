@@ -8,7 +8,7 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import not_running
 from rlgraph.spaces import FloatBox, IntBox
 
 EAST, WEST, NORTH, SOUTH = range(4)
@@ -47,9 +47,7 @@ class TMaze(Environment):
     def step(self, action: Any) -> StepResult:
         """Moves, if no wall is in the way."""
         if self._steps < 0:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         move = int(action)
         self._steps += 1
         at_junction, reward, terminated = self._place == self.length, 0.0, False

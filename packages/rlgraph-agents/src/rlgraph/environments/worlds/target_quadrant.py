@@ -8,7 +8,7 @@ import numpy as np
 
 from rlgraph.core import SpecError
 from rlgraph.environments.environment import Environment, StepResult
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import not_running
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 SIZE = 10
@@ -70,9 +70,7 @@ class TargetQuadrant(Environment):
     def step(self, action: Any) -> StepResult:
         """Whether `action` is the target's quadrant, and the next picture and target."""
         if not self._running:
-            raise EnvironmentFault(
-                f"{self.name}: the episode is over or has not begun; call reset() before step()."
-            )
+            raise not_running(self.name)
         self._steps += 1
         is_low, is_right = self._places[self._target] >= SIZE // 2
         reward = float(int(action) == 2 * is_low + is_right)

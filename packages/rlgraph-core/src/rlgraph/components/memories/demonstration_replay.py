@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.components.memories.memory import check_range
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ScheduleSpec
@@ -74,7 +73,7 @@ class DemonstrationReplay(PrioritizedReplay):
 
     def check_stored(self, stored: Callable[[str], np.ndarray]) -> None:
         super().check_stored(stored)
-        check_range(f"{self.scope_path}/kept", stored("kept"), 0, stored("cursor")[1] + 1)
+        self.check_range("kept", stored("kept"), 0, stored("cursor")[1] + 1)
 
     @rlgraph_api
     def get_number_of_demonstrations(self) -> Any:

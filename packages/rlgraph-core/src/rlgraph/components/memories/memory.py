@@ -95,19 +95,30 @@ class Memory(Component):
         self.keys = [[int(k) if k.isdigit() else k for k in path.split("/")] for path in leaves]
 
     def check_stored(self, stored: Callable[[str], np.ndarray]) -> None:
-        size = self.capacity + 1
-        check_range(f"{self.scope_path}/cursor", stored("cursor"), 0, np.array([self.capacity, size]))
+        self.check_range("cursor", stored("cursor"), 0, np.array([self.capacity, self.capacity + 1]))
         for path, box in _time_in_shapes(self.record_space).flatten().items():
             if path in self.rows and (limits := _limits(box)) is not None:
-                check_range(f"{self.scope_path}/rows/{path}", stored(f"rows/{path}"), *limits)
+                self.check_range(f"rows/{path}", stored(f"rows/{path}"), *limits)
         for place in self.stacks:
             folder, frames = f"stacks/{place or 'frames'}", self.frame_variables[place, "users"].shape[0]
             for name in ("pointers", "tail_pointers", "free"):
-                check_range(f"{self.scope_path}/{folder}/{name}", stored(f"{folder}/{name}"), 0, frames)
+                self.check_range(f"{folder}/{name}", stored(f"{folder}/{name}"), 0, frames)
             counts = stored(f"{folder}/state")[:2]
-            check_range(f"{self.scope_path}/{folder}/state", counts, 0, np.array([np.inf, frames + 1]))
+            self.check_range(f"{folder}/state", counts, 0, np.array([np.inf, frames + 1]))
         if self.stacks:
-            check_range(f"{self.scope_path}/inserted", stored("inserted"), stored("cursor")[1], np.inf)
+            self.check_range("inserted", stored("inserted"), stored("cursor")[1], np.inf)
+
+    def check_range(self, name: str, values: np.ndarray, low: Any, high: Any) -> None:
+        """Refuse values of a checkpoint for the variable `name` outside ``low <= value < high``.
+
+        Raises:
+            CheckpointError: one is outside; names the variable.
+        """
+        if len(outside := values[~((values >= low) & (values < high))]):
+            raise CheckpointError(
+                f"{self.scope_path}/{name}: expected numbers from {np.min(low)} to below {np.max(high)}, given "
+                f"{outside[0]}: the file was changed or damaged; load another checkpoint"
+            )
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:
@@ -267,19 +278,6 @@ def _time_in_shapes(space: Dict) -> Any:
         return space
     time = int(space.time_rank)
     return space.map(lambda _, box: stacked(box, time)).with_batch_rank(space.batch_rank)
-
-
-def check_range(name: str, values: np.ndarray, low: Any, high: Any) -> None:
-    """Refuse values of a checkpoint outside ``low <= value < high``.
-
-    Raises:
-        CheckpointError: names the variable.
-    """
-    if len(outside := values[~((values >= low) & (values < high))]):
-        raise CheckpointError(
-            f"{name}: expected numbers from {np.min(low)} to below {np.max(high)}, given {outside[0]}: the file was "
-            "changed or damaged; load another checkpoint"
-        )
 
 
 def _limits(box: BoxSpace) -> tuple[Any, Any] | None:

@@ -17,7 +17,7 @@ from rlgraph.components.memories.argument_checks import (
     number_of,
 )
 from rlgraph.components.memories.frame_stack import FrameStack
-from rlgraph.components.memories.memory import Memory, check_range, record_space
+from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.components.memories.segment_tree import MinTree, SumTree
 from rlgraph.core import InputError, NumericalError, RLGraphError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -108,7 +108,7 @@ class PrioritizedReplay(Memory):
     def check_stored(self, stored: Callable[[str], np.ndarray]) -> None:
         super().check_stored(stored)
         for name in ("priorities", "largest_priority"):
-            check_range(f"{self.scope_path}/{name}", stored(name), 0.0, np.inf)
+            self.check_range(name, stored(name), 0.0, np.inf)
 
     @rlgraph_api(returns=3)
     def get_records(self, num_records: Any, progress: Any = None) -> Any:
