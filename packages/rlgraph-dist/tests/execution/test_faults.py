@@ -114,7 +114,7 @@ def test_what_another_process_would_fail_at_again_stops_the_run_at_once(monkeypa
 
 
 def test_other_versions_in_the_process_of_an_actor_are_refused(monkeypatch):
-    monkeypatch.setattr(host, "_version", lambda name: "none" if name == "rlgraph-core" else version(name))
+    monkeypatch.setattr(host, "version_of", lambda name: None if name == "rlgraph-core" else version(name))
     core = version("rlgraph-core")
     executor = SyncBatchExecutor("random", "CartPole-v1", backend="numpy")
     with pytest.raises(
