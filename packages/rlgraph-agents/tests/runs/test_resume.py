@@ -64,6 +64,17 @@ def test_a_resumed_run_equals_the_one_that_was_never_left(spec, tmp_path, undraw
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
 
+def test_a_run_killed_before_its_first_checkpoint_makes_the_same_choices(spec, tmp_path, undrawn):
+    """Whether a program is compiled is decided when it is made, also if the run makes no update."""
+    spec["agent"]["execution_spec"] |= {"compile": ["update_from_memory"]}
+    spec["agent"]["update_spec"] |= {"steps_before_update": 1000}
+    spec |= {"steps": 100, "evaluation": {"final_episodes": 1}}
+    train(spec, tmp_path / "one")
+    killed_run(spec, tmp_path / "other", 20)
+    resume(tmp_path / "other")
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+
+
 def test_a_run_killed_after_its_last_step(actor, tmp_path, undrawn):
     """Its last checkpoint is there, its result is not."""
     train(actor, tmp_path / "one")

@@ -106,6 +106,8 @@ def _resume(
         agent.load_model(found[0])
         others = departures_from(found[1], config.get("versions") or {}, wanted, run)
         state = found[1].model_copy(update={"departures": [*found[1].departures, *others]})
+    else:  # as `train` begins: the backend's choices about updates are part of the record
+        agent.learner.check_can_learn()
     with Run(folder, wanted, agent, callbacks, state) as rest:
         return rest.follow() if rest.is_of_another_learner else rest.execute()
 
