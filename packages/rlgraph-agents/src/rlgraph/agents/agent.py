@@ -61,7 +61,8 @@ class Agent(NameHints, BaseAgent):
         """Train in an environment, or offline; a thin front of `rlgraph.workers`.
 
         Args:
-            timesteps: environment steps, over all environments, of which N step together: up to N - 1 more are done.
+            timesteps: environment steps, over all environments, of which N step together: up to N - 1 more are done; in
+                one program with the environment up to one call more.
             updates: in place of `timesteps`: updates from the memory, without an environment.
             data: with `updates`, a data set that is put into the memory first: see `import_observations`.
             env: environment spec, environment or vector environment; default: the one given to `from_spec`.

@@ -165,7 +165,9 @@ class Worker(ABC):
         """Train for `timesteps` environment steps, all environments together.
 
         N environments step together, so that up to N - 1 steps more are done and counted: 1001 steps of 8 environments
-        are 1008. Rows that are not transitions (`VectorEnv.dropped`) are not counted.
+        are 1008. In one program with the environment up to one call more is done: a rollout, or with a memory up to 256
+        steps of each environment, or one update interval if that is more. Rows that are not transitions
+        (`VectorEnv.dropped`) are not counted.
 
         Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM
         stops the training cleanly; the result says so.

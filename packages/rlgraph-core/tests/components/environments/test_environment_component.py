@@ -111,6 +111,16 @@ def test_a_class_says_all_that_is_needed():
         Corridor().copies(0)
 
 
+@pytest.mark.parametrize("number", [2, True])
+def test_another_number_of_copies_is_named(number):
+    spaces = {
+        "task": Corridor().task_space.with_batch_rank(number),
+        "actions": Corridor.action_space.with_batch_rank(number),
+    }
+    with pytest.raises(SpaceError, match=r"of 1 copies.*copies\(N\) makes them.*environment\.num_envs"):
+        ComponentTest(Corridor(), spaces, backend="numpy")
+
+
 def faulty(**functions):
     return type("Faulty", (Corridor,), {name: graph_fn(function) for name, function in functions.items()})()
 

@@ -188,7 +188,15 @@ class EnvironmentComponent(Component):
         expected = expected.with_batch_rank(self.num_envs)
         if not _is_alike(space.flatten(), expected.flatten()):
             where = f"{type(self).__name__}.{function}"
-            raise mismatch(where, f"{name} of {self.num_envs} copies, {expected!r}", repr(space))
+            hint = ""
+            if space.has_batch_rank and _is_alike(
+                space.with_batch_rank(self.num_envs).flatten(), expected.flatten()
+            ):
+                hint = (
+                    "the number of copies is fixed: copies(N) makes them, and all Spaces have it, "
+                    "with_batch_rank(environment.num_envs)"
+                )
+            raise mismatch(where, f"{name} of {self.num_envs} copies, {expected!r}", repr(space), hint)
         return values
 
     @graph_fn(returns=2)
