@@ -4,7 +4,15 @@ import pickle
 
 import pytest
 
-from rlgraph.core.errors import LONG_FAULT, Fault, PluginError, RLGraphError, SpecError
+from rlgraph.core.errors import (
+    LONG_FAULT,
+    Fault,
+    PluginError,
+    RLGraphError,
+    SpecError,
+    first_line,
+    type_and_text,
+)
 from rlgraph.core.registry import Registry
 
 
@@ -81,3 +89,11 @@ def test_an_engine_that_is_not_installed_names_its_extra(monkeypatch):
             SpecError, match=rf"engine '{name}' is not installed: pip install 'rlgraph-dist\[{extra}\]'"
         ):
             engines.load(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("", "ValueError: "), ("a\nb", "ValueError: a"), ("\n a\nb", "ValueError: a")]
+)
+def test_the_first_line_of_an_error_of_other_code(text, line):
+    assert first_line(ValueError(text)) == line
+    assert type_and_text(ValueError(text)) == f"ValueError: {text}"
