@@ -67,6 +67,27 @@ def test_updates_and_targets_keep_their_intervals(backend):
     assert int(agent.executor.execute("get_memory_size")) == 300
 
 
+@pytest.mark.parametrize("kind", ["ppo", "dqn"])
+def test_training_again_uses_the_program_again_and_is_that_of_a_loaded_agent(kind, backend, tmp_path):
+    def make():
+        return Agent.from_spec(
+            AGENTS[kind], env="rlgraph/CartPole-v1", backend=backend, seed=1, execution_spec={"threads": None}
+        )
+
+    agent, other = make(), make()
+    agent.learn(256, num_envs=4, in_graph=True)
+    kept = agent.kept_program[1]
+    agent.store_model(tmp_path / "checkpoint")
+    other.load_model(tmp_path / "checkpoint")
+    for each in (agent, other):
+        each.learn(256, num_envs=4, in_graph=True)
+    assert agent.kept_program[1] is kept and agent.updates == other.updates
+    for name, value in agent.get_weights().items():
+        np.testing.assert_array_equal(value, other.get_weights()[name], err_msg=name)
+    agent.learn(256, num_envs=8, in_graph=True)
+    assert agent.kept_program[1] is not kept
+
+
 def test_it_learns_cart_pole(backend):
     agent = Agent.from_spec(
         {

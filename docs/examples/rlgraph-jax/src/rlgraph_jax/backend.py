@@ -71,7 +71,7 @@ class JaxBackend(Backend):
         written = sorted(segment.writes | segment.streams)
         touched = sorted(segment.reads | segment.writes | segment.streams)
         compute = self.compiled(self.pure(plan, segment, storage, written))
-        values = storage.values
+        homes = {name: storage.home(name) for name in touched}
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
             if (
@@ -80,9 +80,10 @@ class JaxBackend(Backend):
                 arrays = tuple([array.copy() for array in arrays])
             with jax.enable_x64(True):
                 outputs, left = compute(
-                    {name: values[name] for name in touched}, *arrays
+                    {name: homes[name][name] for name in touched}, *arrays
                 )
-                values.update(left)
+                for name, value in left.items():
+                    homes[name][name] = value
             return tuple([np.array(output) for output in outputs])
 
         return run

@@ -24,16 +24,24 @@ class JaxStorage(Storage):
     def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
         super().__init__(layout, variables, seed)
         self.values: Values = {}
+        self._homes: dict[str, Values] = {}
+
+    def home(self, name: str) -> Values:
+        """Where the value of a group or stream is: here, or in the storage that it is shared with."""
+        return self._homes.get(name, self.values)
+
+    def share_group(self, name: str, other: JaxStorage) -> None:
+        self._homes[name] = other.home(name)
 
     def create_group(self, name: str, values: np.ndarray) -> None:
         self.write_group(name, values)
 
     def read_group(self, name: str) -> np.ndarray:
-        return np.array(self.values[name])
+        return np.array(self.home(name)[name])
 
     def write_group(self, name: str, values: np.ndarray) -> None:
         with jax.enable_x64(True):
-            self.values[name] = jnp.array(
+            self.home(name)[name] = jnp.array(
                 values, self.layout.groups[name].dtype
             )  # a copy
 

@@ -136,6 +136,8 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         preprocess = actor.preprocess if actor.preprocesses and not actor.is_stateful else None
         self._batches = BatchReader(reader, learner.experience, execution.dtype, preprocess)
         self._sampler: TrainingSampler | None = None
+        #: The program of the last training, with its environment and the number of copies.
+        self.kept_program: tuple[Any, Any] | None = None
         #: The environment spec that a worker trains in at the moment.
         self.training_env: Any = None
         #: State of the sampler that was loaded, for the next one.

@@ -17,7 +17,6 @@ from rlgraph.components.environments.environment_component import EnvironmentCom
 from rlgraph.components.memories.tensor_replay import TensorReplay
 from rlgraph.core import Component, SpecError, executor_class
 from rlgraph.core.graph.plan import BranchStep, HostStep, LoopStep, Plan, walk_steps
-from rlgraph.core.runtime.flat_weights import FlatWeights
 from rlgraph.experience.nested_arrays import map_arrays, row
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.rollouts import Rollouts
@@ -100,18 +99,17 @@ def _reasons_of_replay(replay: Replay, num_envs: int) -> list[str]:
 
 
 class TrainingProgram(ABC):
-    """An agent and its environment as one program; the agent's own variables take part before and after each call.
+    """An agent and its environment as one program, which works on the agent's own variables.
 
     Args:
         agent: the agent.
         environment: N copies of its environment, not built yet.
-        seed: of the program's random numbers.
 
     Raises:
         SpecError: a host function cuts the program; see also `reasons_against`.
     """
 
-    def __init__(self, agent: BaseAgent, environment: EnvironmentComponent, seed: int):
+    def __init__(self, agent: BaseAgent, environment: EnvironmentComponent):
         self._learner, self.environment, learner = agent.learner, environment, agent.learner
         self.graph, spaces, methods = self._make_graph()
         executor, execution = learner.executor, learner.executor.execution
@@ -121,21 +119,18 @@ class TrainingProgram(ABC):
             action_space=agent.action_space,
             backend=executor.backend.name,
             execution_spec=replace(
-                execution, seed=seed, compile=bool(execution.compile), acting_methods=(), act_on="backend"
+                execution, compile=bool(execution.compile), acting_methods=(), act_on="backend"
             ),
             api_methods=methods,
+            shares=executor,
         )
         _check_one_program(self.executor.plan("train"))
-        own = {name for name, variable in executor.built.variables.items() if not variable.host}
-        assert own <= self.executor.built.variables.keys(), "variables of the agent that the program lacks"
-        self._of_agent = FlatWeights(executor.guarded, own)
-        self._of_program = FlatWeights(self.executor.guarded, own)
 
     @staticmethod
-    def of(agent: BaseAgent, environment: EnvironmentComponent, seed: int) -> TrainingProgram:
+    def of(agent: BaseAgent, environment: EnvironmentComponent) -> TrainingProgram:
         """The program that suits what the agent learns from."""
         kind = ReplayProgram if isinstance(agent.learner.experience, Replay) else RolloutProgram
-        return kind(agent, environment, seed)
+        return kind(agent, environment)
 
     @abstractmethod
     def _make_graph(self) -> tuple[TrainingGraph, dict[str, Any], list[str]]:
@@ -150,8 +145,9 @@ class TrainingProgram(ABC):
     def _call(self, first: float, last: float) -> tuple[int, Any]:
         """The number of updates, and what the program returned."""
 
-    def begin(self) -> None:
-        """Begin new episodes in all copies."""
+    def begin(self, seed: int) -> None:
+        """Begin new episodes in all copies, with random numbers of this seed."""
+        self.executor.storage.restart_streams(seed)
         self.executor.execute("begin")
 
     def run(self, first: float, last: float) -> tuple[dict[str, float], Mapping[str, np.ndarray]]:
@@ -164,10 +160,8 @@ class TrainingProgram(ABC):
             The numbers of the updates, empty if there was none; and of each step ``ends``, ``returns`` and ``lengths``
             ``[T, N]``.
         """
-        self._of_program.set(self._of_agent.get())
         steps = self.steps
         updates, results = self._call(first, last)
-        self._of_agent.set(self._of_program.get())
         for (
             name,
             choice,
@@ -285,8 +279,8 @@ class ReplayProgram(TrainingProgram):
         change = _change(first, last, rounds * graph.steps_per_round)
         return rounds * graph.updates_per_round, self.executor.execute("train", first, change)
 
-    def begin(self) -> None:
-        super().begin()
+    def begin(self, seed: int) -> None:
+        super().begin(seed)
         self._take_memory()
 
     def set_state(self, state: Mapping[str, Any]) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
+from rlgraph.components.environments.environment_component import EnvironmentComponent
 from rlgraph.core import SpecError
+from rlgraph.core.specs.documents import is_json
 from rlgraph.environments import environment_seed
 from rlgraph.environments.adapters.component_env import environment_component
 from rlgraph.learning.base_agent import BaseAgent
@@ -59,6 +62,18 @@ def is_in_graph(
     return False
 
 
+def _program_of(agent: BaseAgent, key: tuple[Any, int], component: EnvironmentComponent) -> TrainingProgram:
+    """The program of the agent's last training if that was of the same specs, which takes seconds to compile."""
+    if agent.kept_program is not None and agent.kept_program[0] == key:
+        kept: TrainingProgram = agent.kept_program[1]
+        return kept
+    agent.kept_program = None  # its memory is free before another one is made
+    program = TrainingProgram.of(agent, component)
+    if is_json(key):  # objects may change
+        agent.kept_program = deepcopy(key), program
+    return program
+
+
 class InGraphTraining:
     """Trains an agent in copies of an environment component; a rollout of all and its update are one call.
 
@@ -74,9 +89,8 @@ class InGraphTraining:
         component = environment_component(env_spec, num_envs)
         assert component is not None
         check_fits(agent, component)
-        seed = environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
         self.agent, self.num_envs = agent, num_envs
-        self.program = TrainingProgram.of(agent, component, seed)
+        self.program = _program_of(agent, (env_spec, num_envs), component)
 
     def run(self, worker: Worker, schedule: RunSchedule, listeners: Listeners) -> None:
         """Train until the schedule is over."""
@@ -114,7 +128,10 @@ class InGraphTraining:
     def _begin(self, schedule: RunSchedule) -> None:
         state = self.agent.continue_with(self.program)
         if state is None or schedule.environments is None:
-            self.program.begin()
+            agent = self.agent
+            self.program.begin(
+                environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
+            )
         else:
             self.program.set_state(state)
         schedule.environments = None

@@ -23,6 +23,7 @@ from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build, require_kernels
 from rlgraph.core.graph.devices import place
+from rlgraph.core.graph.variables import Layout
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.acting import choose_actor
 from rlgraph.core.runtime.flat_weights import FlatWeights
@@ -51,6 +52,8 @@ class GraphExecutor:
         api_methods: the root's API methods that are built; default: all that are not switched off. Of the components
             only those are built that these methods reach; scopes, starting values and random streams of these are as in
             the full build.
+        shares: another executor on this backend, with whose tensor variables those of the same names are one: what
+            either writes, both read. All of its tensor variables must be here.
 
     Attributes:
         statistics: cost and size of the build. ``assembly_seconds``, ``build_seconds`` (Spaces and
@@ -86,6 +89,7 @@ class GraphExecutor:
         contract: bool = True,
         api_methods: Collection[str] | None = None,
         collective: Collective | None = None,
+        shares: GraphExecutor | None = None,
     ):
         self.execution = ExecutionSpec.from_spec(execution_spec).of_learner(
             None if collective is None else collective.local_rank
@@ -101,14 +105,21 @@ class GraphExecutor:
         self.root = root if isinstance(root, Component) else Roots(root)
         graph = assemble(self.root, input_spaces, api_methods, in_group=collective is not None)
         assembled = time.perf_counter()
-        self.built: BuiltGraph = self._build(graph, input_spaces, action_space, contract)
+        self.built: BuiltGraph = self._build(
+            graph, input_spaces, action_space, contract, None if shares is None else shares.built.layout
+        )
         self._check_methods(graph.methods)
         require_kernels(self.built, self.backend.name)
         stored = time.perf_counter()
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         if collective is not None:
             self.storage.draw_as(collective.rank)
-        self.guarded = GuardedStorage(self.built, self.storage, self.execution.use_kernels)
+        if shares is not None:
+            self.storage.share(shares.storage)
+        locks = None if shares is None else shares.guarded.locks
+        self.guarded: GuardedStorage = GuardedStorage(
+            self.built, self.storage, self.execution.use_kernels, locks
+        )
         self.programs = Programs(self.backend, self.guarded, collective)
         self._programs = self.programs.of_methods  # the look-up of every call
         finished = time.perf_counter()
@@ -122,7 +133,12 @@ class GraphExecutor:
         self.acting = choose_actor(self.programs, self.execution)
 
     def _build(
-        self, graph: ComponentGraph, input_spaces: Mapping[str, Any], action_space: Any, contract: bool
+        self,
+        graph: ComponentGraph,
+        input_spaces: Mapping[str, Any],
+        action_space: Any,
+        contract: bool,
+        shared: Layout | None,
     ) -> BuiltGraph:
         execution = self.execution
         return build(
@@ -134,6 +150,7 @@ class GraphExecutor:
             device=execution.device,
             device_map=execution.device_map,
             place=partial(place, backend=self.backend, soft=execution.soft_placement),
+            shared=shared,
         )
 
     def _check_methods(self, methods: Iterable[str]) -> None:

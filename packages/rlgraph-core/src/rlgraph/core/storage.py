@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.errors import BuildError, SpecError
+from rlgraph.core.errors import BuildError, CapabilityError, SpecError
 from rlgraph.core.graph.variables import Layout, Variable, zeros
 from rlgraph.core.random_streams import RandomStreams, stream_seed
 
@@ -34,9 +34,19 @@ class Storage(ABC):
         self.draw_seed: int | Sequence[int] = seed
         self.host: dict[str, np.ndarray] = {}
         self.streams = RandomStreams(seed)
-        self._versions = count(1)
-        #: Changes whenever tensor variables were written; borrowed copies compare it.
-        self.version = 0
+        self._versions, self._version = count(1), [0]
+        self._shared: Storage | None = None
+
+    @property
+    def version(self) -> int:
+        """Changes whenever tensor variables were written, by whichever storage has them; borrowed copies compare it."""
+        return self._version[0]
+
+    def share(self, other: Storage) -> None:
+        """Have all groups in common with another storage of the backend; before `initialize`."""
+        self._shared, self._versions, self._version = other, other._versions, other._version
+        for name in other.layout.groups:
+            self.share_group(name, other)
 
     def draw_as(self, rank: int) -> None:
         """Draw other numbers than the other learners of a group, which has the same starting values; before any draw.
@@ -47,9 +57,21 @@ class Storage(ABC):
             self.draw_seed = [self.seed, rank]
             self.streams = RandomStreams(self.draw_seed)
 
+    def restart_streams(self, seed: int) -> None:
+        """Begin all random streams anew, as those of a storage with another seed."""
+        fresh = type(self)(self.layout, self.variables, seed)
+        for name in self.read_tensor_streams():
+            fresh.tensor_stream(name)
+        self.write_tensor_streams(fresh.read_tensor_streams())
+        self.draw_seed = seed
+        self.streams.restart(seed)
+
     def initialize(self) -> None:
-        """Give every variable its starting value, drawn from a stream of its own."""
+        """Give every variable its starting value, drawn from a stream of its own; shared ones keep theirs."""
+        shared = () if self._shared is None else self._shared.layout.groups
         for name, group in self.layout.groups.items():
+            if name in shared:
+                continue
             flat = np.empty(group.size, group.dtype)
             for variable in group.variables:
                 start = group.offsets[variable.name]
@@ -127,6 +149,16 @@ class Storage(ABC):
         """The group's own memory as a NumPy array; None if there is no such array."""
         return None
 
+    def share_group(self, name: str, other: Any) -> None:
+        """Use the buffer of a group of another storage of this class: what one writes, the other reads.
+
+        Raises:
+            CapabilityError: the backend cannot.
+        """
+        raise CapabilityError(
+            f"{type(self).__name__} has no variables in common with other executors: share_group"
+        )
+
     def follow_group(self, name: str) -> None:  # noqa: B027 - most have nothing to prepare
         """Told once before the group is read after every write; a backend may prepare for that."""
 
@@ -163,4 +195,4 @@ class Storage(ABC):
 
     def mark_written(self) -> None:
         """Give `version` a new number. Threads may do so at the same time: no number comes twice."""
-        self.version = next(self._versions)
+        self._version[0] = next(self._versions)

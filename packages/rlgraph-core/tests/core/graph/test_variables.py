@@ -55,6 +55,28 @@ def test_groups_by_role_dtype_trainable_and_steppers():
     assert len(groups) == len(layout.groups) == 7
 
 
+def test_shared_groups_stay_as_they_are():
+    a, b, frozen = variable("a", 2), variable("b", 3), variable("frozen", 1, trainable=False)
+    shared = lay_out([b, frozen], {})
+    layout = lay_out([a, variable("b", 3), variable("frozen", 1, trainable=False)], {}, shared)
+    assert {name: layout.groups[name] for name in shared.groups} == shared.groups
+    assert layout.place(b) == shared.place(b) and layout.place(frozen) == shared.place(frozen)
+    assert layout.group_of["a"] not in shared.groups  # though it would be in one group with b
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ([], "given none"),
+        ([variable("b", 4)], r"given float32\[4\]"),
+        ([variable("b", 3, host=True)], "given none"),
+    ],
+)
+def test_a_shared_variable_that_is_missing_or_other(given, said):
+    with pytest.raises(BuildError, match=f"variable b: expected float32\\[3\\], .* shared, {said}"):
+        lay_out([variable("a", 2), *given], {}, lay_out([variable("b", 3)], {}))
+
+
 def test_the_order_of_declaration_does_not_matter():
     variables = [
         variable(f"v{i}", i + 1, role=f"r{i % 2}", dtype=("float32", "float64")[i % 3 == 0]) for i in range(9)

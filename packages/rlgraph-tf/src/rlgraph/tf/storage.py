@@ -38,6 +38,14 @@ class TfStorage(Storage):
         with tf.device(group.device or None):
             self.groups[name] = tf.Variable(values, trainable=group.trainable, name=label)
 
+    def share(self, other: Storage) -> None:
+        assert isinstance(other, TfStorage)
+        super().share(other)
+        self.handed_out, self._followed, self._written = other.handed_out, other._followed, other._written
+
+    def share_group(self, name: str, other: TfStorage) -> None:
+        self.groups[name] = other.groups[name]
+
     @eager_only
     def read_group(self, name: str) -> np.ndarray:
         return self._value(name).numpy()

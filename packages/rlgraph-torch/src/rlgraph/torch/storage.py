@@ -41,6 +41,9 @@ class TorchStorage(Storage):
             leaf = buffer[start : start + variable.size].view(variable.shape).detach()
             self._handles[variable.name] = leaf.requires_grad_(variable.trainable)
 
+    def share_group(self, name: str, other: TorchStorage) -> None:
+        self.adopt_group(name, other.groups[name])
+
     def read_group(self, name: str) -> np.ndarray:
         return self.groups[name].cpu().numpy().copy()
 

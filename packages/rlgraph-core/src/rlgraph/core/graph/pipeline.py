@@ -42,7 +42,7 @@ from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_co
 from rlgraph.core.graph.plan import FlatStep, Leaf, Plan, Segment, plan_statistics, size_of
 from rlgraph.core.graph.region_inference import check_reach
 from rlgraph.core.graph.space_flow import SpaceFlow
-from rlgraph.core.graph.variables import lay_out
+from rlgraph.core.graph.variables import Layout, lay_out
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.spaces import Space
 
@@ -59,6 +59,7 @@ def build(
     device: Device | None = None,
     device_map: Mapping[str, Device] | None = None,
     place: Callable[[dict[str, Devices]], dict[str, Devices]] = dict,
+    shared: Layout | None = None,
 ) -> BuiltGraph:
     """Build an assembled graph. Nothing is executed and no framework is needed.
 
@@ -77,6 +78,7 @@ def build(
             merges no pure calls: for stepping through with a debugger, and for profiles by component.
         device, device_map: where components are placed (see `rlgraph.core.graph.devices`).
         place: turns these devices into the backend's.
+        shared: the layout of another graph, whose tensor variables are among those of this one.
 
     Raises:
         BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
@@ -93,7 +95,7 @@ def build(
         flow.graph = write_out(flow.graph, flow.expanded, flow.replaced)
         flow.check_results()
         check_equal_learners(flow.graph, flow.effects)
-        layout = lay_out(list(flow.variables.values()), flow.steppers())
+        layout = lay_out(list(flow.variables.values()), flow.steppers(), shared)
     return BuiltGraph(
         graph=flow.graph,
         input_spaces=flow.input_spaces,

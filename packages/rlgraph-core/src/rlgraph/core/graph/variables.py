@@ -177,19 +177,33 @@ def check_memory(variables: Sequence[Variable]) -> None:
         )
 
 
-def lay_out(variables: Sequence[Variable], steppers: Mapping[str, frozenset[str]]) -> Layout:
+def lay_out(
+    variables: Sequence[Variable], steppers: Mapping[str, frozenset[str]], shared: Layout | None = None
+) -> Layout:
     """Distribute tensor variables over groups.
 
     Args:
         variables: all declared variables; host variables are left out.
         steppers: variable name -> scopes of the optimizers that step it.
+        shared: groups of another graph, all of whose variables are among these; they stay as they are.
 
     Raises:
-        BuildError: this machine has no memory for them.
+        BuildError: this machine has no memory for them, or they lack a shared one, or have it with another shape or
+            dtype.
     """
     check_memory(variables)
+    in_tensors = {variable.name: variable for variable in variables if not variable.host}
+    groups = {} if shared is None else dict(shared.groups)
+    group_of = {} if shared is None else dict(shared.group_of)
+    for theirs in (variable for group in groups.values() for variable in group.variables):
+        ours = in_tensors.get(theirs.name)
+        if ours is None or ours.spec != theirs.spec:
+            raise BuildError(
+                f"variable {theirs.name}: expected {theirs.spec}, as in the executor whose variables are shared, "
+                f"given {'none' if ours is None else ours.spec}"
+            )
     members: dict[tuple[Any, ...], list[Variable]] = {}
-    for variable in sorted((v for v in variables if not v.host), key=lambda v: v.name):
+    for variable in sorted((v for v in in_tensors.values() if v.name not in group_of), key=lambda v: v.name):
         key = (
             variable.role,
             variable.spec.dtype,
@@ -198,9 +212,8 @@ def lay_out(variables: Sequence[Variable], steppers: Mapping[str, frozenset[str]
             variable.device,
         )
         members.setdefault(key, []).append(variable)
-    groups: dict[str, Group] = {}
-    group_of: dict[str, str] = {}
-    for number, ((role, dtype, trainable, _, device), group_variables) in enumerate(sorted(members.items())):
+    numbered = enumerate(sorted(members.items()), len(groups))
+    for number, ((role, dtype, trainable, _, device), group_variables) in numbered:
         name = f"group_{number}" + (f":{role}" if role else "")
         offsets, size = {}, 0
         for variable in group_variables:

@@ -35,6 +35,9 @@ class NumpyStorage(Storage):
     def create_group(self, name: str, values: np.ndarray) -> None:
         self.groups[name] = values
 
+    def share_group(self, name: str, other: NumpyStorage) -> None:
+        self.groups[name] = other.groups[name]
+
     def read_group(self, name: str) -> np.ndarray:
         return self.groups[name].copy()
 
@@ -67,7 +70,7 @@ class BorrowedStorage(NumpyStorage):
         self.host, self.streams = owner.host, owner.streams
         #: The groups that are copied and read; only they are updated.
         self.copied: set[str] = set()
-        self.version = owner.version
+        self._copied_version = owner.version
         self._refreshing = threading.Lock()
         memory = {name: owner.borrow_group(name) for name in owner.layout.groups}
         self._own = owner.fetch_groups([name for name, array in memory.items() if array is None])()
@@ -79,19 +82,19 @@ class BorrowedStorage(NumpyStorage):
         with self._refreshing:
             for name in sorted(copied - self.copied):
                 self.owner.follow_group(name)
-                self.version = -1  # nobody has updated it so far
+                self._copied_version = -1  # nobody has updated it so far
             self.copied |= copied
         return bool(copied)
 
     def refresh(self) -> None:
         """Update the copies if the owner was written since."""
-        if self.version != self.owner.version:
+        if self._copied_version != self.owner.version:
             with self._refreshing:
                 # If the owner is written while copying, the version is outdated and the next call copies again.
                 version = self.owner.version
                 for name, values in self.owner.fetch_groups(sorted(self.copied))().items():
                     self.groups[name][...] = values
-                self.version = version
+                self._copied_version = version
 
 
 class NumpyBackend(Backend):

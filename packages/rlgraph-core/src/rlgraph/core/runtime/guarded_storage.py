@@ -26,11 +26,12 @@ class GuardedStorage:
         built: the built graph.
         storage: its values; they are initialized here.
         use_kernels: whether host functions may use kernels.
+        locks: of another graph executor that has variables in common with this one.
     """
 
-    def __init__(self, built: BuiltGraph, storage: Storage, use_kernels: bool):
+    def __init__(self, built: BuiltGraph, storage: Storage, use_kernels: bool, locks: Locks | None = None):
         self.built, self.storage, self._use_kernels = built, storage, use_kernels
-        self.locks = Locks()
+        self.locks = Locks() if locks is None else locks
         storage.initialize()
         # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
         for name in self._tensor_streams():

@@ -45,12 +45,18 @@ class Subject:
         root: Component,
         spaces: Mapping[str, Any] | None = None,
         collective: Collective | None = None,
+        shares: GraphExecutor | None = None,
         **execution: Any,
     ) -> GraphExecutor:
         """`root` built on the backend; `execution` are fields of the execution spec."""
         execution = {"device": self.device, **execution} if self.device else execution
         return GraphExecutor(
-            root, spaces or {}, backend=self.backend, execution_spec=execution, collective=collective
+            root,
+            spaces or {},
+            backend=self.backend,
+            execution_spec=execution,
+            collective=collective,
+            shares=shares,
         )
 
     @staticmethod

@@ -155,6 +155,17 @@ def streams_are_saved(subject: Subject) -> None:
 
 
 @check("random", operations=UNIFORM)
+def streams_restart(subject: Subject) -> None:
+    """After `Storage.restart_streams` the draws are those of an executor with that seed; nothing is compiled again."""
+    executor, other = (subject.executor(Several("a", "b"), seed=seed) for seed in (1, 2))
+    for _ in range(2):
+        executor.execute("draw")
+    executor.storage.restart_streams(2)
+    for _ in range(2):
+        assert_same(executor.execute("draw"), other.execute("draw"))
+
+
+@check("random", operations=UNIFORM)
 def uniform(subject: Subject) -> None:
     """Dtype, shape, bounds, mean and spread of `ops.random_uniform`."""
 

@@ -136,6 +136,40 @@ def groups(subject: Subject) -> None:
             )
 
 
+def add_to_all(self: Any, ops: Any) -> Any:
+    for name in ("z_float", "scalar", "a_float", "own"):
+        ops.assign_add(getattr(self, name), ops.ones_like(getattr(self, name)))
+    return ops.read(self.own)
+
+
+@check("variables")
+def shared_variables(subject: Subject) -> None:
+    """Of two executors with variables in common (``shares=``), each reads what the other wrote, also where it acts."""
+    first = subject.executor(probe(look, variables=KINDS), seed=3, acting_methods=("look",))
+    executors = [
+        first,
+        *(
+            subject.executor(
+                probe(look, add_to_all, variables={**KINDS, "own": (VECTOR, 0.0)}), shares=first, seed=seed
+            )
+            for seed in (4, 5)
+        ),
+    ]
+    expected = dict(first.get_weights())
+    added = [name for name in expected if not name.endswith(("flag", "count"))]
+    for number, second in enumerate(executors[1:]):
+        for times in (1.0, 2.0):
+            assert_same(second.execute("add_to_all"), np.full(3, times, np.float32), path="its own variable")
+            expected |= {name: expected[name] + 1 for name in added}
+            for reader in executors:
+                seen = {f"probe/{name}": value for name, value in reader.execute("look").items()}
+                assert_same(seen, expected, path=f"what executor {number + 1} wrote")
+        first.set_weights({name: expected[name] / 2 for name in added})
+        expected |= {name: expected[name] / 2 for name in added}
+        seen = second.get_weights()
+        assert_same({name: seen[name] for name in expected}, expected, path="what was set in the first")
+
+
 def write_and_look(self: Any, ops: Any, x: Any) -> Any:
     before = self.a * 1.0
     ops.assign(self.a, x)
