@@ -14,8 +14,9 @@ from rlgraph.components import Adam
 from rlgraph.components.environments.cart_pole import CartPole
 from rlgraph.components.environments.pendulum import Pendulum
 from rlgraph.core import NumericalError, SpecError, graph_fn
+from rlgraph.core.graph import variables
 from rlgraph.runs import resume, run_differences, train
-from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.workers import Callback, SingleThreadedWorker
 
 LENGTH, NUMBER = 16, 4
@@ -314,3 +315,59 @@ def test_what_cannot_be_in_a_program_is_named(backend, caplog):
     assert outside.in_graph is None
     assert "from outside of the program, since there is frameskip" in caplog.text
     assert SingleThreadedWorker(agent, CartPole, num_envs=2, in_graph=False).in_graph is None
+
+
+class OnTheHost(Poisoned):
+    """New episodes are drawn by a host function."""
+
+    @graph_fn(host=True, spaces=lambda task, count: task.inner_space.with_batch_rank(task.num_envs))
+    def begin(self, count):
+        return {"state": np.zeros((count, 4)), "time": np.zeros(count, np.int64)}
+
+
+def test_a_host_function_is_named_or_stepped_from_outside(backend, caplog):
+    agent = agent_on(backend, "ppo", CartPole(), DENSE)
+    refused(agent, r"environment\.begin is a host function", env=OnTheHost, num_envs=NUMBER)
+    with caplog.at_level(logging.INFO):
+        worker = SingleThreadedWorker(agent, OnTheHost, num_envs=NUMBER)
+    assert worker.in_graph is None
+    assert worker.num_envs == NUMBER
+    said = "from outside of the program, since there is environment.begin, a host function"
+    assert said in caplog.text
+    assert "more slowly" not in caplog.text
+
+
+class Shrinking(CartPole):
+    @graph_fn
+    def transition(self, ops, inner, actions):
+        time = inner[:, 0]
+        return inner[:, :2], time, time > 1.0
+
+
+class RewardOfAll(CartPole):
+    @graph_fn
+    def transition(self, ops, inner, actions):
+        time = inner[:, 0]
+        return inner, ops.sum(time), time > 1.0
+
+
+@pytest.mark.parametrize("in_graph", [True, None])
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (Shrinking, r"Shrinking\.transition: expected inner_space of 4 copies.*shape=\(2,\)"),
+        (RewardOfAll, r"RewardOfAll\.transition: expected rewards of 4 copies.*given FloatBox\(dtype"),
+    ],
+)
+def test_an_environment_of_other_spaces_is_named_at_the_build(make, said, in_graph, backend):
+    agent = agent_on(backend, "ppo", CartPole(), DENSE)
+    with pytest.raises(SpaceError, match=said):
+        SingleThreadedWorker(agent, make, num_envs=NUMBER, in_graph=in_graph)
+
+
+def test_a_memory_that_a_program_cannot_have_is_named(backend, monkeypatch):
+    agent = agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY)
+    refused(agent, "capacity 50, fewer records than 52 environments", num_envs=52)
+    monkeypatch.setattr(variables, "machine_memory", lambda: 5000)  # 50 records of 81 bytes
+    refused(agent, r"capacity 50, 0\.0 GiB of records, which a program needs twice", num_envs=NUMBER)
+    assert SingleThreadedWorker(agent, CartPole, num_envs=NUMBER).in_graph is None

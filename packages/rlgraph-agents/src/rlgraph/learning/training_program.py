@@ -16,6 +16,7 @@ from rlgraph.components import Exploration, IterativeOptimization, ReplayMemory
 from rlgraph.components.environments.environment_component import EnvironmentComponent
 from rlgraph.components.memories.tensor_replay import TensorReplay
 from rlgraph.core import Component, SpecError, executor_class
+from rlgraph.core.graph import variables
 from rlgraph.core.graph.plan import BranchStep, HostStep, LoopStep, Plan, walk_steps
 from rlgraph.experience.nested_arrays import map_arrays, row
 from rlgraph.experience.replay import Replay
@@ -26,11 +27,23 @@ from rlgraph.learning.training_graph import RolloutTrainingGraph, TrainingGraph
 from rlgraph.spaces import FloatBox, from_spec
 
 
+class HostFunctionError(SpecError):
+    """A host function would cut a program.
+
+    Attributes:
+        function: its scoped name.
+    """
+
+    function = ""
+
+
 def reasons_against(agent: BaseAgent, num_envs: int = 1) -> list[str]:
     """What an agent has that cannot be in a program with copies of its environment; empty if all of it can."""
     graph, found = agent.learner.graph, []
     if isinstance(graph.experience, Replay) and not graph.experience.is_recorded:
         found += _reasons_of_replay(graph.experience, num_envs)
+        if type(graph.memory) is ReplayMemory:
+            found += _reasons_of_size(graph.memory, num_envs)
         parts = graph.algorithm.sub_components.values()
         found += [
             f"{type(part).__name__}, which explores on the host"
@@ -98,6 +111,22 @@ def _reasons_of_replay(replay: Replay, num_envs: int) -> list[str]:
     return found
 
 
+def _reasons_of_size(memory: ReplayMemory, num_envs: int) -> list[str]:
+    """A memory that a step of all copies fills more than once, or that this machine cannot hold twice."""
+    found, capacity = [], memory.capacity
+    if capacity < num_envs:
+        found.append(f"memory_spec.capacity {capacity}, fewer records than {num_envs} environments")
+    rows = memory.rows.values()
+    size = sum(variable.size * np.dtype(variable.spec.dtype).itemsize for variable in rows)
+    available = variables.machine_memory()
+    if available is not None and 2 * size > available:  # `ReplayProgram.keep` needs both on the host
+        found.append(
+            f"memory_spec.capacity {capacity}, {size / 2**30:,.1f} GiB of records, which a program needs twice: this "
+            f"machine has {available / 2**30:,.1f} GiB of memory"
+        )
+    return found
+
+
 class TrainingProgram(ABC):
     """An agent and its environment as one program, which works on the agent's own variables.
 
@@ -106,7 +135,7 @@ class TrainingProgram(ABC):
         environment: N copies of its environment, not built yet.
 
     Raises:
-        SpecError: a host function cuts the program; see also `reasons_against`.
+        HostFunctionError: a host function cuts the program; see also `reasons_against`.
     """
 
     def __init__(self, agent: BaseAgent, environment: EnvironmentComponent):
@@ -325,12 +354,14 @@ def _change(first: float, last: float, steps: int) -> float:
 
 
 def _check_one_program(plan: Plan) -> None:
-    """Raise `SpecError` if a host function cuts the program."""
+    """Raise `HostFunctionError` if a host function cuts the program."""
     for step in plan.steps:
         if isinstance(step, LoopStep | BranchStep):
             inside = next(each for each in walk_steps([step]) if isinstance(each, HostStep))
-            raise SpecError(
+            error = HostFunctionError(
                 f"{inside.node.component}.{inside.node.function} is a host function, which the program cannot have; "
                 "give in_graph=False, which steps the environment from outside",
                 path="worker.in_graph",
             )
+            error.function = f"{inside.node.component}.{inside.node.function}"
+            raise error

@@ -15,7 +15,7 @@ from rlgraph.core.specs.documents import is_json
 from rlgraph.environments import environment_seed
 from rlgraph.environments.adapters.component_env import environment_component
 from rlgraph.learning.base_agent import BaseAgent
-from rlgraph.learning.training_program import TrainingProgram, reasons_against
+from rlgraph.learning.training_program import HostFunctionError, TrainingProgram, reasons_against
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.listeners import Listeners
 from rlgraph.workers.run_schedule import RunSchedule
@@ -24,10 +24,10 @@ from rlgraph.workers.worker import Worker
 _log = logging.getLogger(__name__)
 
 
-def is_in_graph(
+def in_graph_training(
     agent: BaseAgent, env_spec: Any, num_envs: int, wanted: bool | None, options: Mapping[str, Any]
-) -> bool:
-    """Whether an agent is trained in one program with its environment.
+) -> InGraphTraining | None:
+    """The training of an agent in one program with its environment; None: it is stepped from outside.
 
     Args:
         agent: the agent.
@@ -40,17 +40,38 @@ def is_in_graph(
     Raises:
         SpecError: it is wanted, and something cannot be in a program.
     """
+    if not _is_wanted(agent, env_spec, num_envs, wanted, options):
+        return None
+    agent.learner.check_environments(num_envs)
+    try:
+        training = InGraphTraining(agent, env_spec, num_envs)
+    except HostFunctionError as error:
+        if wanted:
+            raise
+        _tell_outside([f"{error.function}, a host function"])
+        return None
+    if agent.executor.backend.name == "torch" and not agent.executor.execution.compile:
+        _log.warning(
+            "PyTorch steps an environment in its program more slowly than from outside, unless the program is "
+            "compiled: give the agent execution_spec={'compile': true}, or the worker in_graph=False"
+        )
+    return training
+
+
+def _tell_outside(reasons: list[str]) -> None:
+    _log.info("the environment is stepped from outside of the program, since there is %s", ", ".join(reasons))
+
+
+def _is_wanted(
+    agent: BaseAgent, env_spec: Any, num_envs: int, wanted: bool | None, options: Mapping[str, Any]
+) -> bool:
+    """Whether there is to be a program, as far as can be said before it is built; see `in_graph_training`."""
     if wanted is False or (environment_component(env_spec) is None and wanted is None):
         return False
     reasons = [*reasons_against(agent, num_envs), *options]
     if environment_component(env_spec) is None:
         reasons = [f"the environment {env_spec!r}, which is no environment component", *reasons]
     if not reasons:
-        if agent.executor.backend.name == "torch" and not agent.executor.execution.compile:
-            _log.warning(
-                "PyTorch steps an environment in its program more slowly than from outside, unless the program is "
-                "compiled: give the agent execution_spec={'compile': true}, or the worker in_graph=False"
-            )
         return True
     if wanted:
         raise SpecError(
@@ -58,7 +79,7 @@ def is_in_graph(
             "in_graph=False, which steps the environment from outside",
             path="worker.in_graph",
         )
-    _log.info("the environment is stepped from outside of the program, since there is %s", ", ".join(reasons))
+    _tell_outside(reasons)
     return False
 
 

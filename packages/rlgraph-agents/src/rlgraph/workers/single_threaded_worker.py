@@ -18,7 +18,7 @@ from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.workers.callbacks import Step
 from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
-from rlgraph.workers.in_graph_training import InGraphTraining, is_in_graph
+from rlgraph.workers.in_graph_training import InGraphTraining, in_graph_training
 from rlgraph.workers.run_schedule import RunSchedule
 from rlgraph.workers.worker import Worker, check_count
 
@@ -82,17 +82,15 @@ class SingleThreadedWorker(Worker):
             "max_timesteps_per_episode": (self.max_timesteps_per_episode, None),
         }
         given = {name: value for name, (value, usual) in of_vectors.items() if value != usual}
-        #: Trains in place of the loop; None: the environments are stepped from outside of programs.
-        self.in_graph: InGraphTraining | None = None
         self._sampler: Any = None
         in_graph = None if in_graph is None else check_flag(in_graph, "in_graph")
-        if is_in_graph(agent, env_spec, num_envs or 1, in_graph, given):
+        #: Trains in place of the loop; None: the environments are stepped from outside of programs.
+        self.in_graph: InGraphTraining | None = in_graph_training(
+            agent, env_spec, num_envs or 1, in_graph, given
+        )
+        if self.in_graph is not None:
             self.num_envs = num_envs or 1
-            agent.learner.check_environments(self.num_envs)
-            self.in_graph, self.episodes = (
-                InGraphTraining(agent, env_spec, self.num_envs),
-                Episodes(self.num_envs),
-            )
+            self.episodes = Episodes(self.num_envs)
             return
         self.vector_env = self._make_environments(num_envs, self.max_timesteps_per_episode)
         self.num_envs = self.vector_env.num_environments

@@ -158,14 +158,21 @@ class Layout:
         return blocks
 
 
+def machine_memory() -> int | None:
+    """Bytes of this machine's memory; None: the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
 def check_memory(variables: Sequence[Variable]) -> None:
     """Raise `BuildError` for variables that this machine's memory cannot hold, before anything is allocated.
 
     Starting values are made on the host. What is on other devices has memory there, so only single variables count.
     """
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # a system that does not tell
+    memory = machine_memory()
+    if memory is None:
         return
     sizes = {v: v.size * np.dtype(v.spec.dtype).itemsize for v in variables if v.spec.dtype != "string"}
     on_host = sum(size for variable, size in sizes.items() if variable.host)
