@@ -487,16 +487,19 @@ def test_lists_of_derivatives_cross_no_border(straight):
 
 
 class Decides(Component):
-    """An update with a decision about a value in it."""
+    """An update with a decision about a value in it, or after it."""
 
-    def __init__(self):
-        self.layer, self.adam = Dense(2), Adam(0.1)
+    def __init__(self, in_loss=True):
+        self.layer, self.adam, self.in_loss = Dense(2), Adam(0.1), in_loss
         super().__init__(self.layer, self.adam, scope="root")
 
     @rlgraph_api
     def update(self, s):
-        self.adam.step(self.layer.variables(), self._loss(self.layer.call(s)))
-        return branch(self._large(s), lambda: self._double(s), lambda: s)
+        y = self.layer.call(s)
+        if self.in_loss:  # derivatives go through it
+            y = branch(self._large(s), lambda: self._double(y), lambda: y)
+        self.adam.step(self.layer.variables(), self._loss(y))
+        return y if self.in_loss else branch(self._large(s), lambda: self._double(s), lambda: s)
 
     @graph_fn
     def _loss(self, ops, y):
@@ -521,6 +524,16 @@ def test_a_decision_about_values_runs_eagerly(straight):
     assert not straight
     again = make(Decides(), {"s": STATES}, compile=True, choices=compiled.choices)
     again.execute("update", batch(0)["s"])  # without another warning
+
+
+def test_a_decision_after_an_update_is_around_programs(straight):
+    compiled, eager = (
+        make(Decides(in_loss=False), {"s": STATES}, dtype="float64", compile=wanted)
+        for wanted in (True, False)
+    )
+    both_sides = [{"s": sign * batch(i, dtype="float64")["s"]} for i in range(3) for sign in (1, -1)]
+    compare(compiled, eager, "update", both_sides, 1e-12)
+    assert len(straight) == 1
 
 
 def test_without_a_compiler(monkeypatch):

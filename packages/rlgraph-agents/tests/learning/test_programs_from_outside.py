@@ -15,7 +15,7 @@ from rlgraph.core import executor_class, registry, rlgraph_api
 from rlgraph.core.graph.nodes import Loop
 from rlgraph.learning.replay_training_graph import ReplayTrainingGraph
 from rlgraph.learning.training_graph import RolloutTrainingGraph
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox
 
 LENGTH, NUMBER, UPDATES = 16, 4, 20
 DENSE, LSTM = [{"type": "dense", "units": 16, "activation": "tanh"}], [{"type": "lstm", "units": 8}]
@@ -119,10 +119,11 @@ def of_rollouts(agent, environment, make, methods, compiled=False):
 def of_replay(agent, environment, make, methods, compiled=False):
     replay = copy(agent.learner.experience)
     replay.memory = TensorReplay(replay.memory.capacity)
-    graph = agent.learner.spec.make_graph(replay, partial(make, environment.copies(NUMBER)))
-    spaces = {"progress": FloatBox(0.0, 1.0), "change": FloatBox()}
+    graph = agent.learner.spec.make_graph(replay, partial(make, environment.copies(NUMBER), 16))
+    due = Dict(sync_target=BoolBox(shape=(graph.rounds * graph.updates_per_round,)))
+    spaces = {"progress": FloatBox(0.0, 1.0), "change": FloatBox(), "due": due}
     if "train" not in methods:
-        del spaces["change"]
+        del spaces["change"], spaces["due"]
     return executor_of(agent, graph, spaces, methods, compiled)
 
 
@@ -194,20 +195,25 @@ def test_a_program_with_a_memory_does_what_its_root_does_from_outside(backend):
         DENSE,
         memory_spec={"type": "replay_memory", "capacity": 50},
         update_spec={"update_interval": 8, "batch_size": 16, "update_steps": 2},
-        sync_interval=64,
     )
     inside = of_replay(agent, CartPole(), ReplayTrainingGraph, ["begin", "fill", "train"])
-    outside = of_replay(agent, CartPole(), RoundFromOutside, ["begin", "one_step", "one_update"])
+    methods = ["begin", "one_step", "one_update", "sync_target"]
+    outside = of_replay(agent, CartPole(), RoundFromOutside, methods)
     graph = inside.root
     assert (graph.steps_per_round, graph.updates_per_round, graph.rounds) == (2, 2, 8)
     inside.execute("begin"), outside.execute("begin")
     inside.execute("fill", 0.25, 0.0)
     ends = [outside.execute("one_step", 0.25) for _ in range(2)]
-    results = [inside.execute("train", 0.25, 0.0) for _ in range(2)]
+    due = np.random.default_rng(0).random((2, 16)) < 0.2
+    assert due.sum(1).all()
+    results = [inside.execute("train", 0.25, 0.0, {"sync_target": flags}) for flags in due]
     losses = []
-    for _ in range(2 * graph.rounds):
+    for flags in due.reshape(-1, 2):
         ends += [outside.execute("one_step", 0.25) for _ in range(2)]
-        losses += [outside.execute("one_update", 0.25) for _ in range(2)]
+        for is_due in flags:
+            losses.append(outside.execute("one_update", 0.25))
+            if is_due:
+                outside.execute("sync_target")
     told = np.concatenate([result["steps"]["ends"] for result in results])
     np.testing.assert_array_equal(told, np.stack(ends[2:]))
     np.testing.assert_allclose(

@@ -15,6 +15,7 @@ from rlgraph.components.environments.cart_pole import CartPole
 from rlgraph.components.environments.pendulum import Pendulum
 from rlgraph.core import NumericalError, SpecError, graph_fn
 from rlgraph.core.graph import variables
+from rlgraph.learning.training_program import TrainingProgram
 from rlgraph.runs import resume, run_differences, train
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.workers import Callback, SingleThreadedWorker
@@ -66,6 +67,36 @@ def test_updates_and_targets_keep_their_intervals(backend):
     # From step 104 on, the first multiple of 8 that is not below 100, one in 8 steps.
     assert agent.updates == (agent.timesteps - 96) // 8
     assert int(agent.executor.execute("get_memory_size")) == 300
+
+
+def test_targets_are_due_after_the_same_steps_as_from_outside(backend):
+    spec = {**AGENTS["dqn"], "sync_interval": 100}
+    spec["update_spec"] = {**spec["update_spec"], "update_interval": 8, "update_steps": 2}
+    agent = Agent.from_spec(
+        spec, env="rlgraph/CartPole-v1", backend=backend, seed=1, execution_spec={"threads": None}
+    )
+    agent.learn(300, num_envs=4, in_graph=True)
+    program, steps = agent.kept_program[1], agent.timesteps
+    assert program.graph.rounds * 8 == program.steps > 400 and steps % 100
+    expected, before = [], steps
+    while before < steps + program.steps:
+        after = before + 8
+        expected += [False, after // 100 > before // 100]  # after the last update of a round
+        before = after
+    (due,) = program._due(len(expected))
+    assert due["sync_target"].tolist() == expected
+
+
+def test_a_call_with_a_large_network_is_short(backend):
+    def rounds_of(units):
+        spec = {**AGENTS["dqn"], "network_spec": [{"type": "dense", "units": units}] * 2}
+        agent = Agent.from_spec(
+            spec, env="rlgraph/CartPole-v1", backend=backend, execution_spec={"threads": None}
+        )
+        return TrainingProgram.of(agent, CartPole().copies(16)).graph.rounds
+
+    # 16 rows, 6 operations for each of 1.1 million parameters: 0.1 billion in the update after a step of all.
+    assert rounds_of(16) == 128 and 20 <= rounds_of(1024) <= 25
 
 
 @pytest.mark.parametrize("kind", ["ppo", "dqn"])
@@ -159,7 +190,7 @@ def test_a_killed_run_is_resumed_bit_for_bit(kind, backend, tmp_path):
     assert ended.returncode == 9, ended.stderr.decode()
     assert not resume(tmp_path / "killed").departures
     assert run_differences(tmp_path / "whole", tmp_path / "killed") == []
-    assert 1500 <= whole.training.timesteps <= 1564
+    assert 1500 <= whole.training.timesteps < 1500 + 128 * 4
     assert Agent.load(tmp_path / "whole").updates > 0
 
 

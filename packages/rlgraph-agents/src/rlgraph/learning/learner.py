@@ -170,7 +170,9 @@ class Learner(Intake):
         """Count steps and updates that a program has done; the numbers, which are means over these updates."""
         self.count_steps(steps)
         self.experience.skip_due(self.steps)
-        numbers = self._learned(results, updates) if updates else {}
+        if not updates:
+            return {}
+        numbers = self._learned(results, updates)
         self._do_what_is_due()
         return numbers
 
@@ -318,19 +320,25 @@ class Learner(Intake):
         option, _ = self.graph.algorithm.schedule[name]
         return int(getattr(self.graph.algorithm, option))
 
-    def _do_what_is_due(self, counted: Sequence[str] = ("updates", "steps")) -> None:
+    def take_due(self, updates: int, steps: int, counted: Sequence[str] = ("updates", "steps")) -> list[str]:
+        """The scheduled methods that are due at these counts; each is due next at a later one."""
+        names = []
         for name, due in self._due.items():
             _, counts = self.graph.algorithm.schedule[name]
             if counts not in counted:
                 continue
-            done = self.version
-            if counts == "steps":
-                done = self.steps + int(self._offline * self.experience.steps_per_update)
+            done = updates if counts == "updates" else steps
             if done >= due:
                 interval = self._interval(name)
                 # The next multiple, so that intervals that do not divide each other keep the rate.
                 self._due[name] = (done // interval + 1) * interval
-                self.executor.program(name)()
+                names.append(name)
+        return names
+
+    def _do_what_is_due(self, counted: Sequence[str] = ("updates", "steps")) -> None:
+        steps = self.steps + int(self._offline * self.experience.steps_per_update)
+        for name in self.take_due(self.version, steps, counted):
+            self.executor.program(name)()
 
     # Weights.
 

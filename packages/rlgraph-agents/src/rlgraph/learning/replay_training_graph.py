@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from rlgraph.components.environments.environment_component import EnvironmentComponent
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.memories.tensor_replay import TensorReplay
-from rlgraph.core import graph_fn, loop, rlgraph_api
+from rlgraph.core import branch, graph_fn, loop, rlgraph_api
 from rlgraph.experience.replay import Replay
 from rlgraph.learning.agent_graph import PER_ITEM
 from rlgraph.learning.training_graph import TrainingGraph
-
-#: Steps of all copies in a call, at most: callbacks, reports and Ctrl-C come between two calls.
-MOST_STEPS = 256
 
 
 class ReplayTrainingGraph(TrainingGraph):
@@ -22,9 +18,10 @@ class ReplayTrainingGraph(TrainingGraph):
 
     Args:
         environment, options: see `TrainingGraph`; the experience is a `Replay`.
+        steps: steps of all copies in a call, at most; there is one round at least.
     """
 
-    def __init__(self, environment: EnvironmentComponent, *options: Any, **named: Any):
+    def __init__(self, environment: EnvironmentComponent, steps: int, *options: Any, **named: Any):
         super().__init__(environment, *options, **named)
         replay, number = self.experience, environment.num_envs
         assert isinstance(replay, Replay)
@@ -35,23 +32,9 @@ class ReplayTrainingGraph(TrainingGraph):
         #: Steps of all copies between two rounds of updates, and updates in a round.
         self.steps_per_round = max(interval // number, 1)
         self.updates_per_round = updates * max(number // interval, 1)
-        self.rounds = self._rounds_of_a_call()
+        self.rounds = max(steps // self.steps_per_round, 1)
         assert isinstance(self.memory, TensorReplay)
         self.ring = self.memory
-
-    def _rounds_of_a_call(self) -> int:
-        """At most `MOST_STEPS` steps; a divisor of the intervals of what is scheduled, where it can be."""
-        algorithm, most = self.algorithm, max(MOST_STEPS // self.steps_per_round, 1)
-        of_round = {
-            "steps": self.steps_per_round * self.environment.num_envs,
-            "updates": self.updates_per_round,
-        }
-        intervals = [
-            max(getattr(algorithm, option) // of_round[counts], 1)
-            for option, counts in algorithm.schedule.values()
-        ]
-        shared = math.gcd(*intervals) if intervals else most
-        return max(rounds for rounds in range(1, most + 1) if shared % rounds == 0)
 
     @rlgraph_api
     def fill(self, progress: Any, change: Any) -> Any:
@@ -67,12 +50,13 @@ class ReplayTrainingGraph(TrainingGraph):
         return {"steps": steps}
 
     @rlgraph_api
-    def train(self, progress: Any, change: Any) -> Any:
+    def train(self, progress: Any, change: Any, due: Any = None) -> Any:
         """Rounds of steps of all copies, each followed by its updates.
 
         Args:
             progress: how much of training is done at the first step, [].
             change: by how much it grows with each step of all copies, [].
+            due: scheduled method of the algorithm -> whether it runs after each update, bools [number of updates].
 
         Returns:
             ``numbers``, the means over all updates; and of each step ``ends``, ``returns`` and ``lengths`` ``[T, N]``.
@@ -85,6 +69,8 @@ class ReplayTrainingGraph(TrainingGraph):
             def update(j: Any) -> Any:
                 records = self.ring.get_records(self.experience.batch_size)
                 numbers = self._learned("update", records, None, None, last)
+                for name in self.algorithm.schedule if due is not None else ():
+                    branch(self._at_update(due[name], i, j), getattr(self.algorithm, name), lambda: None)
                 return None, {name: number for name, number in numbers.items() if name not in PER_ITEM}
 
             (running, states), steps = loop(self.steps_per_round, step, running, states, collect=True)
@@ -111,6 +97,10 @@ class ReplayTrainingGraph(TrainingGraph):
     def _progress(self, ops: Any, progress: Any, change: Any, i: Any, j: Any) -> Any:
         done = ops.astype(i * self.steps_per_round + j, "float")
         return ops.minimum(progress + change * done, 1.0)
+
+    @graph_fn
+    def _at_update(self, ops: Any, due: Any, i: Any, j: Any) -> Any:
+        return ops.take(due, i * self.updates_per_round + j)
 
     @graph_fn
     def _mean(self, ops: Any, numbers: Any) -> Any:

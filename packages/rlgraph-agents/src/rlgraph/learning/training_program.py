@@ -24,7 +24,14 @@ from rlgraph.experience.rollouts import Rollouts
 from rlgraph.learning.base_agent import BaseAgent
 from rlgraph.learning.replay_training_graph import ReplayTrainingGraph
 from rlgraph.learning.training_graph import RolloutTrainingGraph, TrainingGraph
-from rlgraph.spaces import FloatBox, from_spec
+from rlgraph.spaces import BoolBox, Dict, FloatBox, from_spec
+
+#: Steps of all copies in a call of a program with a memory, at most.
+MOST_STEPS = 128
+#: Floating-point operations of its updates, at most: a fraction of a second on one core.
+MOST_OPERATIONS = 2.5e9
+#: Operations of an update for each parameter and row: two forward, four for its derivatives.
+OF_A_PARAMETER = 6
 
 
 class HostFunctionError(SpecError):
@@ -282,9 +289,23 @@ class ReplayProgram(TrainingProgram):
         learner = self._learner
         replay: Any = copy(learner.experience)
         replay.memory = TensorReplay(replay.memory.capacity)
-        graph: Any = learner.spec.make_graph(replay, partial(ReplayTrainingGraph, self.environment))
-        spaces = {"progress": FloatBox(0.0, 1.0), "change": FloatBox()}
+        graph: Any = learner.spec.make_graph(
+            replay, partial(ReplayTrainingGraph, self.environment, self._steps_of_a_call())
+        )
+        spaces: dict[str, Any] = {"progress": FloatBox(0.0, 1.0), "change": FloatBox()}
+        if graph.algorithm.schedule:
+            flags = BoolBox(shape=(graph.rounds * graph.updates_per_round,))
+            spaces["due"] = Dict(dict.fromkeys(graph.algorithm.schedule, flags))
         return graph, spaces, ["begin", "fill", "train"]
+
+    def _steps_of_a_call(self) -> int:
+        """Few enough that a call is short: callbacks, reports and Ctrl-C come between two calls."""
+        learner = self._learner
+        parameters = learner.executor.built.statistics["trainable_parameters"]
+        replay: Any = learner.experience
+        updates = replay.updates.update_steps * self.environment.num_envs / replay.updates.update_interval
+        operations = OF_A_PARAMETER * parameters * replay.batch_size * updates  # of a step of all copies
+        return int(min(MOST_STEPS, MOST_OPERATIONS / operations))
 
     @property
     def _fills(self) -> bool:
@@ -306,7 +327,21 @@ class ReplayProgram(TrainingProgram):
             return 0, self.executor.execute("fill", first, _change(first, last, self.graph.steps_per_round))
         rounds, graph = self.graph.rounds, self.graph
         change = _change(first, last, rounds * graph.steps_per_round)
-        return rounds * graph.updates_per_round, self.executor.execute("train", first, change)
+        updates = rounds * graph.updates_per_round
+        return updates, self.executor.execute("train", first, change, *self._due(updates))
+
+    def _due(self, updates: int) -> list[dict[str, np.ndarray]]:
+        """Which scheduled methods of the algorithm are due after each of the next updates; nothing if none ever is."""
+        learner, of_round = self._learner, self.graph.updates_per_round
+        due = {name: np.zeros(updates, np.bool_) for name in self.graph.algorithm.schedule}
+        for number in range(1, updates + 1 if due else 1):
+            rounds, further = divmod(number, of_round)
+            counted = ("updates",) if further else ("updates", "steps")
+            for name in learner.take_due(
+                learner.version + number, learner.steps + rounds * self._of_round, counted
+            ):
+                due[name][number - 1] = True
+        return [due] if due else []
 
     def begin(self, seed: int) -> None:
         super().begin(seed)

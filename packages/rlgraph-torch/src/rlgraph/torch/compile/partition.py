@@ -1,8 +1,8 @@
 """Splits segments: a loop around an update runs in Python, and its body is one compiled program.
 
 Unrolling sixteen minibatches would be sixteen times the code, half a minute of compiling, and only 2 % faster. So a
-segment is split at the loops and branches that contain derivatives, and at the other loops of a segment with
-derivatives, through which none of them goes: the steps of a rollout. The pieces exchange tensors.
+segment is split at the loops and branches that contain derivatives, and at those of a segment with derivatives through
+which none of them goes: the steps of a rollout, a target that is due. The pieces exchange tensors.
 
 Before::
 
@@ -95,9 +95,7 @@ def _is_cut(plan: Plan, node: Node) -> bool:
     """Whether a node runs in Python, with the pieces of its regions."""
     if not isinstance(node, Loop | Branch):
         return False
-    if _takes_derivatives(node):
-        return True
-    return isinstance(node, Loop) and plan.needs_gradients and node.id not in plan.sliced
+    return _takes_derivatives(node) or (plan.needs_gradients and node.id not in plan.sliced)
 
 
 def _cut(
