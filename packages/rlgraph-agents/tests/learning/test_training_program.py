@@ -100,6 +100,34 @@ def test_a_call_with_a_large_network_is_short(backend):
 
 
 @pytest.mark.parametrize("kind", ["ppo", "dqn"])
+def test_statistics_are_those_of_the_steps(kind, backend, monkeypatch):
+    options = {"normalize_states": True, "scale_rewards": True, "discount": 0.9}
+    agent = agent_on(backend, kind, CartPole(), DENSE, **(MEMORY if kind == "dqn" else {}), **options)
+    calls, count = [], agent.learner.count_program
+    monkeypatch.setattr(
+        agent.learner, "count_program", lambda *given: calls.append(given[3]) or count(*given)
+    )
+    agent.learn(1 if kind == "ppo" else 20, env="rlgraph/CartPole-v1", num_envs=NUMBER, in_graph=True)
+    assert agent.updates  # the first of which set the constants
+    states = np.concatenate([each["states"].reshape(-1, 4) for each in calls])
+    returns, now = [], np.zeros(NUMBER)
+    for each in calls:
+        for begins, rewards, ends in zip(each["begins"], each["rewards"], each["ends"], strict=True):
+            now = np.where(begins, 0.0, now) * 0.9 + rewards
+            returns.append(now)
+            now = np.where(ends, 0.0, now)
+    graph, found = agent.kept_program[1].executor.root, agent.kept_program[1].executor.get_weights()
+    (mean,), (scale,), (of_rewards,) = (
+        [found[variable.name] for variable in part.values()]
+        for part in (graph.normalize.mean, graph.normalize.scale, graph.scale_rewards.scale)
+    )
+    np.testing.assert_allclose(mean, states.mean(0), atol=1e-9)
+    np.testing.assert_allclose(scale, 1 / states.std(0), rtol=1e-6)
+    np.testing.assert_allclose(of_rewards, 1 / np.std(returns), rtol=1e-6)
+    assert all(name in agent.get_weights() for name in found if "normaliz" in name)
+
+
+@pytest.mark.parametrize("kind", ["ppo", "dqn"])
 def test_training_again_uses_the_program_again_and_is_that_of_a_loaded_agent(kind, backend, tmp_path):
     def make():
         return Agent.from_spec(
@@ -302,7 +330,6 @@ def test_what_cannot_be_in_a_program_is_named(backend, caplog):
     refused(agent, "frameskip", frameskip=2)
     refused(agent, "max_timesteps_per_episode", max_timesteps_per_episode=10)
     refused(agent, "it was made for", env=Pendulum())
-    refused(agent_on(backend, "ppo", CartPole(), DENSE, normalize_states=True), "normalize_states")
     refused(
         agent_on(backend, "ppo", CartPole(), DENSE, previous_action_and_reward=True),
         "previous_action_and_reward",

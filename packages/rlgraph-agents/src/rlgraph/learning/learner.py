@@ -25,7 +25,7 @@ from rlgraph.experience.messages import pack_message, unpack_message
 from rlgraph.learning.actor_spec import ActorSpec
 from rlgraph.learning.agent_graph import PER_ITEM
 from rlgraph.learning.group import COMPARED_EVERY, Alone, LearnerGroup
-from rlgraph.learning.intake import Intake
+from rlgraph.learning.intake import OWN, Intake
 from rlgraph.learning.statistics import Statistics
 from rlgraph.learning.update_numbers import UpdateNumbers, checked_numbers
 from rlgraph.spaces import FloatBox, from_spec
@@ -166,8 +166,12 @@ class Learner(Intake):
         self._do_what_is_due()
         return numbers, items
 
-    def count_program(self, steps: int, updates: int, results: Any) -> dict[str, float]:
+    def count_program(
+        self, steps: int, updates: int, results: Any, seen: Mapping[str, Any]
+    ) -> dict[str, float]:
         """Count steps and updates that a program has done; the numbers, which are means over these updates."""
+        if self.statistics is not None:
+            self.statistics.add_steps(seen, OWN)
         self.count_steps(steps)
         self.experience.skip_due(self.steps)
         if not updates:

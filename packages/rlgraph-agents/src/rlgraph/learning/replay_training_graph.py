@@ -84,7 +84,7 @@ class ReplayTrainingGraph(TrainingGraph):
         self._keep(running)
         return {
             "numbers": {name: self._mean(number) for name, number in numbers.items()},
-            "steps": {name: self._in_a_row(steps[name]) for name in ("ends", "returns", "lengths")},
+            "steps": self._in_a_row(steps),
         }
 
     def _step_into_memory(self, running: Any, states: Any, progress: Any) -> Any:
@@ -106,7 +106,7 @@ class ReplayTrainingGraph(TrainingGraph):
     def _mean(self, ops: Any, numbers: Any) -> Any:
         return ops.mean(ops.astype(numbers, "float"))
 
-    @graph_fn
+    @graph_fn(flatten_ops=True, split_ops=True)
     def _in_a_row(self, ops: Any, values: Any) -> Any:
-        """``[rounds, steps, N] -> [T, N]``."""
-        return ops.reshape(values, (-1, self.environment.num_envs))
+        """``[rounds, steps, N, ...] -> [T, N, ...]``."""
+        return ops.reshape(values, (-1, *values.shape[2:]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlgraph.components.common.running_moments import Part, deviation_of, merged
 from rlgraph.core import Collective, GraphExecutor
-from rlgraph.experience.nested_arrays import map_arrays
+from rlgraph.experience.nested_arrays import map_arrays, row
 from rlgraph.experience.step import VectorStep
 from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.spaces import Dict, Space
@@ -160,6 +160,12 @@ class Statistics:
                     moments.add(leaves[path][valid])
             if self._returns_moments is not None:
                 self._add_rewards(step, valid, str(actor), slots)
+
+    def add_steps(self, seen: Mapping[str, Any], actor: int) -> None:
+        """Take in T steps of all slots: ``states``, ``rewards``, ``begins`` and ``ends`` ``[T, N, ...]``."""
+        for t, ends in enumerate(seen["ends"]):
+            states, rewards, begins = (row(seen[name], t) for name in ("states", "rewards", "begins"))
+            self.add(VectorStep(states, None, rewards, ends, ends, None, begins), actor)
 
     def _add_rewards(self, step: VectorStep, valid: Any, actor: str, slots: np.ndarray) -> None:
         assert self._returns_moments is not None

@@ -57,8 +57,9 @@ class TrainingGraph(AgentGraph):
         """One step of all copies.
 
         Returns:
-            What goes on, the states to act on next, of the episodes ``ends``, ``returns`` and ``lengths`` ``[N]``, the
-            record, and the internal states before the step, None where acting remembers nothing.
+            What goes on, the states to act on next, of the episodes ``ends``, ``returns`` and ``lengths`` ``[N]``, with
+            what running statistics are of, the record, and the internal states before the step, None where acting
+            remembers nothing.
         """
         internal = running["internal_states"] if self._table_space else None
         acted, _ = self._acted("act", states, internal, progress)
@@ -74,6 +75,8 @@ class TrainingGraph(AgentGraph):
         if "remembered" in acted:
             record["remembered"] = acted["remembered"]
         steps = {name: stepped[name] for name in ("ends", "returns", "lengths")}
+        if self.normalize is not None or self.scale_rewards is not None:
+            steps |= {"states": states, "rewards": stepped["rewards"], "begins": running["begins"]}
         after = {"task": stepped["task"], "begins": stepped["ends"]}
         if self._table_space:
             record["begins"] = running["begins"]

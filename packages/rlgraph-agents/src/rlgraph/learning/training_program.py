@@ -69,8 +69,6 @@ def reasons_against(agent: BaseAgent, num_envs: int = 1) -> list[str]:
         found.append("preprocessing_spec")
     if graph.previous is not None:
         found.append("previous_action_and_reward")
-    if agent.learner.statistics is not None:
-        found.append("normalize_states or scale_rewards")
     spec = agent.learner.spec
     if _has_components([spec.options, spec.preprocessing_spec]):
         found.append("options that are components, of which there is one; specs can be")
@@ -203,7 +201,8 @@ class TrainingProgram(ABC):
             choice,
         ) in self.executor.backend.choices.items():  # runs record and repeat those of the agent
             self._learner.executor.backend.choices.setdefault(name, choice)
-        return self._learner.count_program(steps, updates, results.get("numbers")), results["steps"]
+        numbers = self._learner.count_program(steps, updates, results.get("numbers"), results["steps"])
+        return numbers, results["steps"]
 
     def keep(self) -> None:  # noqa: B027  # rollouts keep nothing
         """Give the agent what it does not see after each call: its memory."""
