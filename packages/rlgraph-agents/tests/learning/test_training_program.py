@@ -368,7 +368,7 @@ def test_what_cannot_be_in_a_program_is_named(backend, caplog):
         worker.execute_timesteps(100, callbacks=AtSteps())
     with pytest.raises(SpecError, match="draws its actions"):
         worker.execute_timesteps(100, use_exploration=False)
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.WARNING):
         outside = SingleThreadedWorker(agent, CartPole, num_envs=2, frameskip=2)
     assert outside.in_graph is None
     assert "from outside of the program, since there is frameskip" in caplog.text
@@ -386,7 +386,7 @@ class OnTheHost(Poisoned):
 def test_a_host_function_is_named_or_stepped_from_outside(backend, caplog):
     agent = agent_on(backend, "ppo", CartPole(), DENSE)
     refused(agent, r"environment\.begin is a host function", env=OnTheHost, num_envs=NUMBER)
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.WARNING):
         worker = SingleThreadedWorker(agent, OnTheHost, num_envs=NUMBER)
     assert worker.in_graph is None
     assert worker.num_envs == NUMBER

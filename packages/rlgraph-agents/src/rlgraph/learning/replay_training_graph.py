@@ -108,5 +108,5 @@ class ReplayTrainingGraph(TrainingGraph):
 
     @graph_fn(flatten_ops=True, split_ops=True)
     def _in_a_row(self, ops: Any, values: Any) -> Any:
-        """``[rounds, steps, N, ...] -> [T, N, ...]``."""
+        """``[rounds, steps, ...] -> [T, ...]``."""
         return ops.reshape(values, (-1, *values.shape[2:]))

@@ -11,7 +11,8 @@ from rlgraph.core.ops import map_nested
 from rlgraph.core.ops.dims import RankSize
 from rlgraph.experience.rollouts import Rollouts
 from rlgraph.learning.agent_graph import AgentGraph
-from rlgraph.spaces import BoolBox, Dict, Space
+from rlgraph.learning.environment_checks import bounded_leaves, key_of
+from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
 
 
 class TrainingGraph(AgentGraph):
@@ -75,6 +76,9 @@ class TrainingGraph(AgentGraph):
         if "remembered" in acted:
             record["remembered"] = acted["remembered"]
         steps = {name: stepped[name] for name in ("ends", "returns", "lengths")}
+        steps["checked"] = self._checked(stepped["reached"], stepped["rewards"])
+        if self.masked is not None:
+            steps["checked"]["masks"] = states[self.masked.name]
         if self.normalize is not None or self.scale_rewards is not None:
             steps |= {"states": states, "rewards": stepped["rewards"], "begins": running["begins"]}
         after = {"task": stepped["task"], "begins": stepped["ends"]}
@@ -82,6 +86,31 @@ class TrainingGraph(AgentGraph):
             record["begins"] = running["begins"]
             after["internal_states"] = self._cleared(stepped["ends"], acted["internal_states"])
         return after, stepped["states"], steps, record, internal
+
+    def _checked(self, reached: Any, rewards: Any) -> dict[str, Any]:
+        """What `EnvironmentChecks` looks at."""
+        checked = {"finite": self._finite(reached, rewards)}
+        if bounded_leaves(self.environment):
+            checked["lowest"], checked["highest"] = self._extremes(reached)
+        return checked
+
+    @graph_fn
+    def _finite(self, ops: Any, reached: Any, rewards: Any) -> Any:
+        finite, space = ops.isfinite(rewards), self.environment.state_space
+        for path, values in space.flatten_sample(reached).items():
+            if isinstance(space.flatten()[path], FloatBox):
+                axes = tuple(range(1, len(values.shape)))
+                each = ops.isfinite(values)
+                finite = ops.logical_and(finite, ops.all(each, axis=axes) if axes else each)
+        return finite
+
+    @graph_fn(returns=2)
+    def _extremes(self, ops: Any, reached: Any) -> Any:
+        parts, found = self.environment.state_space.flatten_sample(reached), bounded_leaves(self.environment)
+        lowest, highest = (
+            {key_of(path): reduced(parts[path], axis=0) for path in found} for reduced in (ops.min, ops.max)
+        )
+        return lowest, highest
 
     @graph_fn
     def _all_begin(self, ops: Any) -> Any:

@@ -22,6 +22,7 @@ from rlgraph.experience.nested_arrays import map_arrays, row
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.rollouts import Rollouts
 from rlgraph.learning.base_agent import BaseAgent
+from rlgraph.learning.environment_checks import EnvironmentChecks
 from rlgraph.learning.replay_training_graph import ReplayTrainingGraph
 from rlgraph.learning.training_graph import RolloutTrainingGraph, TrainingGraph
 from rlgraph.spaces import BoolBox, Dict, FloatBox, from_spec
@@ -159,6 +160,7 @@ class TrainingProgram(ABC):
             shares=executor,
         )
         _check_one_program(self.executor.plan("train"))
+        self._checks = EnvironmentChecks(environment, self.graph.masked)
 
     @staticmethod
     def of(agent: BaseAgent, environment: EnvironmentComponent) -> TrainingProgram:
@@ -193,6 +195,9 @@ class TrainingProgram(ABC):
         Returns:
             The numbers of the updates, empty if there was none; and of each step ``ends``, ``returns`` and ``lengths``
             ``[T, N]``.
+
+        Raises:
+            EnvironmentFault: see `EnvironmentChecks`.
         """
         steps = self.steps
         updates, results = self._call(first, last)
@@ -201,6 +206,7 @@ class TrainingProgram(ABC):
             choice,
         ) in self.executor.backend.choices.items():  # runs record and repeat those of the agent
             self._learner.executor.backend.choices.setdefault(name, choice)
+        self._checks.check(results["steps"].pop("checked"), results["steps"]["lengths"])
         numbers = self._learner.count_program(steps, updates, results.get("numbers"), results["steps"])
         return numbers, results["steps"]
 

@@ -59,7 +59,9 @@ def in_graph_training(
 
 
 def _tell_outside(reasons: list[str]) -> None:
-    _log.info("the environment is stepped from outside of the program, since there is %s", ", ".join(reasons))
+    _log.warning(
+        "the environment is stepped from outside of the program, since there is %s", ", ".join(reasons)
+    )
 
 
 def _is_wanted(

@@ -1,5 +1,6 @@
 """The base class of environment components: what it does once for all tasks, and what it refuses."""
 
+import random
 from typing import ClassVar
 
 import numpy as np
@@ -104,6 +105,10 @@ def test_a_class_says_all_that_is_needed():
 
     with pytest.raises(SpecError, match=r"Half\.max_episode_steps: .*None, where transition terminates"):
         Half()
+    Half.max_episode_steps = 10
+    with pytest.raises(SpecError, match=r"Half\.begin: expected a graph function of the class"):
+        Half()
+    Half.begin, Half.transition, Half.observe = Corridor.begin, Corridor.transition, Corridor.observe
     Half.max_episode_steps = 0
     with pytest.raises(SpecError, match=r"Half\.max_episode_steps"):
         Half()
@@ -119,6 +124,15 @@ def test_another_number_of_copies_is_named(number):
     }
     with pytest.raises(SpaceError, match=r"of 1 copies.*copies\(N\) makes them.*environment\.num_envs"):
         ComponentTest(Corridor(), spaces, backend="numpy")
+
+
+def frozen(self, ops, count):
+    return {"place": ops.zeros((count,), dtype="int64"), "wind": ops.zeros((count, 2)) + random.random()}
+
+
+def test_numbers_that_are_drawn_once_are_warned_of():
+    with pytest.warns(RuntimeWarning, match="numpy.random were drawn while the graph was built"):
+        built(faulty(begin=frozen), 2)
 
 
 def faulty(**functions):
@@ -151,6 +165,20 @@ def numbers_for_ends(self, ops, inner, actions):
     return inner, place, place
 
 
+def four_values(self, ops, inner, actions):
+    place = ops.astype(inner["place"], "float")
+    return inner, place, inner["place"] == LAST, {}
+
+
+def two_values(self, ops, inner, actions):
+    return inner, ops.astype(inner["place"], "float")
+
+
+def small_integers(self, ops, inner, actions):
+    place = ops.astype(inner["place"], "float")
+    return {**inner, "place": ops.astype(inner["place"], "int32")}, place, inner["place"] == LAST
+
+
 def two_states(self, ops, inner):
     return inner["wind"]
 
@@ -164,6 +192,9 @@ def two_states(self, ops, inner):
         ({"transition": one_reward}, r"Faulty\.transition: .*rewards of 2 copies"),
         ({"transition": whole_rewards}, r"Faulty\.transition: .*rewards of 2 copies"),
         ({"transition": numbers_for_ends}, r"Faulty\.transition: .*terminated of 2 copies"),
+        ({"transition": four_values}, r"Faulty\.transition: .*a tuple of inner, rewards and terminated"),
+        ({"transition": two_values}, r"Faulty\.transition: .*a tuple of inner, rewards and terminated"),
+        ({"transition": small_integers}, r"Faulty\.transition: .*inner_space of 2 copies.*int32"),
         ({"observe": two_states}, r"Faulty\.observe: .*state_space of 2 copies"),
     ],
 )

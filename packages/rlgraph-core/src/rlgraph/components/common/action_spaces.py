@@ -26,7 +26,8 @@ def action_space_of(given: Any, where: str) -> Space:
 def check_actions(given: Space, wanted: Space, name: str = "actions") -> None:
     """Check that input actions have the parts of the component's action Space and no larger integers.
 
-    Integers without bounds pass. The caller checks kinds and shapes, since relaxed choices are floats.
+    Integers without bounds pass, and those that were computed, which have no elementwise bounds, within the outermost.
+    The caller checks kinds and shapes, since relaxed choices are floats.
 
     Raises:
         SpaceError: they do not.
@@ -42,8 +43,12 @@ def check_actions(given: Space, wanted: Space, name: str = "actions") -> None:
 def _goes_beyond(box: Space, wanted: Space) -> bool:
     if not isinstance(box, IntBox) or not isinstance(wanted, IntBox) or box.shape != wanted.shape:
         return False
-    pairs = ((box.high, wanted.high), (wanted.low, box.low))
     return any(
-        larger is not None and smaller is not None and bool(np.any(np.greater(larger, smaller)))
-        for larger, smaller in pairs
+        given is not None
+        and limit is not None
+        and bool(np.any(is_beyond(given, limit if np.ndim(given) else outermost(limit))))
+        for given, limit, is_beyond, outermost in (
+            (box.high, wanted.high, np.greater, np.max),
+            (box.low, wanted.low, np.less, np.min),
+        )
     )

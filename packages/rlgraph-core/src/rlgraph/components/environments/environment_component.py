@@ -10,7 +10,7 @@ from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.ops.dims import RankSize
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.errors import mismatch
 
 #: What `transition` gives of each copy besides `inner`.
@@ -53,7 +53,7 @@ class EnvironmentComponent(Component):
         default_parameters: name -> value of the variables ``self.parameters[name]`` [], for ``ops.read``.
 
     Raises:
-        SpecError: a subclass lacks one of the Spaces or the limit; an unknown parameter.
+        SpecError: a subclass lacks one of the Spaces, the limit or one of the functions; an unknown parameter.
     """
 
     state_space: Space
@@ -76,6 +76,11 @@ class EnvironmentComponent(Component):
                 )
                 raise SpecError(
                     f"expected an attribute of the class{hint}", path=f"{type(self).__name__}.{name}"
+                )
+        for name in ("begin", "transition", "observe"):
+            if getattr(type(self), name) is getattr(EnvironmentComponent, name):
+                raise SpecError(
+                    "expected a graph function of the class, given none", path=f"{type(self).__name__}.{name}"
                 )
         self.num_envs = 1
         if self.max_episode_steps is not None:
@@ -144,7 +149,7 @@ class EnvironmentComponent(Component):
     @rlgraph_api
     def get_states(self, task: Any) -> Any:
         """The states of a task ``[N, ...]``."""
-        return self._fitting(self.observe(task["inner"]), "state_space", "observe")
+        return self._observed(task["inner"])
 
     @rlgraph_api
     def step(self, task: Any, actions: Any) -> Any:
@@ -155,10 +160,10 @@ class EnvironmentComponent(Component):
             to; ``rewards``, ``terminated`` and ``truncated`` ``[N]``; ``returns`` and ``lengths`` ``[N]`` of the
             episodes up to this step.
         """
-        moved = self.transition(task["inner"], actions)
-        inner = self._fitting(moved[0], "inner_space", "transition")
-        rewards = self._fitting(moved[1], "rewards", "transition")
-        terminated = self._fitting(moved[2], "terminated", "transition")
+        inner, rewards, terminated = self._moved(self.transition(task["inner"], actions))
+        inner = self._fitting(inner, "inner_space", "transition")
+        rewards = self._fitting(rewards, "rewards", "transition")
+        terminated = self._fitting(terminated, "terminated", "transition")
         steps, returns, truncated = self._count(task["steps"], task["returns"], rewards, terminated)
         ends = self._either(terminated, truncated)
         after = {
@@ -169,7 +174,7 @@ class EnvironmentComponent(Component):
         return {
             "task": after,
             "states": self.get_states(after),
-            "reached": self._fitting(self.observe(inner), "state_space", "observe"),
+            "reached": self._observed(inner),
             "rewards": rewards,
             "terminated": terminated,
             "truncated": truncated,
@@ -180,6 +185,22 @@ class EnvironmentComponent(Component):
 
     def _new(self) -> Any:
         return self._fitting(self.begin(RankSize(self.num_envs)), "inner_space", "begin")
+
+    def _observed(self, inner: Any) -> Any:
+        return self._states(self._fitting(self.observe(inner), "state_space", "observe"))
+
+    @graph_fn(spaces=lambda self, states: self.state_space.with_batch_rank(self.num_envs))
+    def _states(self, ops: Any, states: Any) -> Any:
+        """The states, with the bounds of their Space: networks see how many categories there are."""
+        return states
+
+    @graph_fn(space_of="moved", returns=3)
+    def _moved(self, ops: Any, space: Space, moved: Any) -> Any:
+        if not isinstance(space, Tuple) or len(space) != 3:
+            raise mismatch(
+                f"{type(self).__name__}.transition", "a tuple of inner, rewards and terminated", repr(space)
+            )
+        return moved
 
     @graph_fn(space_of="values")
     def _fitting(self, ops: Any, space: Space, values: Any, name: str, function: str) -> Any:
@@ -227,8 +248,9 @@ class EnvironmentComponent(Component):
 
 
 def _is_alike(leaves: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether the leaves of two Spaces have the same paths, shapes, ranks and kinds of numbers."""
+    """Whether the leaves of two Spaces have the same paths, shapes, ranks and dtypes, floats that of the execution."""
     return leaves.keys() == wanted.keys() and all(
-        leaves[path].get_shape(True) == box.get_shape(True) and leaves[path].dtype[:3] == box.dtype[:3]
+        leaves[path].get_shape(True) == box.get_shape(True)
+        and (leaves[path].dtype == box.dtype or leaves[path].dtype[:5] == box.dtype[:5] == "float")
         for path, box in wanted.items()
     )

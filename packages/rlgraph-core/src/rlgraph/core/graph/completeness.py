@@ -77,6 +77,7 @@ class Components:
         created: the scopes whose variables are created.
         ahead: those among them that were created while some Spaces were not known -> the Space of each argument that
             the hooks read by its bare name, with the call that it is of.
+        attributes: those of each component before its build hooks ran.
     """
 
     graph: ComponentGraph
@@ -85,6 +86,7 @@ class Components:
     action_space: Space | None
     created: set[str] = field(default_factory=set)
     ahead: dict[str, list[Argument]] = field(default_factory=dict)
+    attributes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def is_reached(self, scope: str) -> bool:
         """Whether a component is built: it needs no Spaces, or it is called."""
@@ -156,15 +158,24 @@ class Components:
             if not ahead and any(self._is_unknown(scope, argument) for argument in arguments):
                 return False
             ready = self._ready(scope, arguments)
+            self.attributes.setdefault(scope, dict(vars(component)))
             try:
                 read = self._check_spaces(scope, ready, arguments, create=True)
             except _NotKnown:
-                component.declared_variables.clear()
+                self.undo(scope)
                 return False
             if len(ready) < len(arguments):
                 self.ahead[scope] = [argument for argument in _first(ready) if argument[1] in read]
         self.created.add(scope)
         return True
+
+    def undo(self, scope: str) -> None:
+        """Take back what the build hooks of a component did: they run again later, on the attributes of now."""
+        component = self.graph.components[scope]
+        if scope in self.attributes:
+            vars(component).clear()
+            vars(component).update(self.attributes[scope])
+        component.declared_variables.clear()
 
     def confirm(self, scope: str) -> None:
         """Check that a component that was created ahead fits all of its calls that are known by now.

@@ -15,7 +15,9 @@ A backend emits segments itself, in its own dialect (see `rlgraph.core.graph.emi
 
 from __future__ import annotations
 
+import random
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -88,6 +90,7 @@ def build(
     devices = place(resolve_devices(graph, device, device_map))
     started = time.perf_counter()
     flow = SpaceFlow(graph, with_present_names(input_spaces), action_space, float_dtype, devices)
+    drawn = _global_draws()
     with flow.explained():
         flow.graph = differentiate_shares(contract_calls(flow.graph))
         check_reach(flow.graph)
@@ -96,6 +99,13 @@ def build(
         flow.check_results()
         check_equal_learners(flow.graph, flow.effects)
         layout = lay_out(list(flow.variables.values()), flow.steppers(), shared)
+    if drawn != _global_draws():
+        warnings.warn(
+            "random numbers of Python's random or of numpy.random were drawn while the graph was built. A graph "
+            "function runs then only, and has the same numbers for ever: draw them with ops.random_uniform or so",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return BuiltGraph(
         graph=flow.graph,
         input_spaces=flow.input_spaces,
@@ -109,6 +119,12 @@ def build(
         contracted=contract,
         statistics=build_statistics(flow.graph, flow.variables, started),
     )
+
+
+def _global_draws() -> tuple[Any, ...]:
+    """What changes whenever somebody draws from the random numbers that a whole process shares."""
+    state: Any = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), state[1].tobytes(), *state[2:]
 
 
 def make_plan(built: BuiltGraph, method: str) -> Plan:

@@ -336,9 +336,8 @@ class SpaceFlow:
         for current, before in zip(self._state(), self.entered[node.id], strict=True):
             current.clear()
             current.update(before)
-        for scope, component in self.graph.components.items():
-            if scope not in self.components.created:
-                component.declared_variables.clear()
+        for scope in self.graph.components.keys() - self.components.created:
+            self.components.undo(scope)
         self.values.update({Carried(node.id): inside, Index(node.id): index})
         self.is_undone = True
 
