@@ -18,7 +18,8 @@ from rlgraph.core.random_streams import RandomStreams, stream_seed
 class Storage(ABC):
     """The values of all variables of one built root on one backend.
 
-    Tensor variables live in flat groups as `layout` says; host variables and host random streams are kept here.
+    Tensor variables live in flat groups as `layout` says; host variables and host random streams are kept here. The
+    constructor of a subclass takes the same arguments.
 
     Args:
         layout: where tensor variables live.
