@@ -42,23 +42,28 @@ class Wrong(EnvironmentComponent):
             place = ops.where(ops.expand_dims(wrong, -1), place + np.nan, place)
         if self.what == "bounds":
             place = ops.where(ops.expand_dims(wrong, -1), place + 8.0, place)
+        if self.what == "first":
+            place = ops.where(ops.expand_dims(inner == 0.0, -1), place + 30.0, place)
         number = ops.astype(wrong, "int64") * (7 if self.what == "numbers" else 1)
         legal = ops.logical_not(wrong) if self.what == "masks" else inner >= 0.0
         return {"place": place, "number": number, "action_mask": ops.stack([legal, legal], axis=-1)}
 
 
-def learned(what, kind, backend, in_graph):
+def agent_of(what, kind, backend):
     options = (
         {"rollout_length": 16} if kind == "ppo" else {"update_spec": {"update_interval": 4, "batch_size": 8}}
     )
-    agent = Agent.from_spec(
+    return Agent.from_spec(
         {"type": kind, "network_spec": [{"type": "dense", "units": 4}], **options},
         env={"type": f"{__name__}:Wrong", "what": what},
         backend=backend,
         seed=1,
         execution_spec={"threads": None},
     )
-    return agent.learn(64, num_envs=4, in_graph=in_graph)
+
+
+def learned(what, kind, backend, in_graph):
+    return agent_of(what, kind, backend).learn(64, num_envs=4, in_graph=in_graph)
 
 
 @pytest.mark.parametrize("kind", ["ppo", "dqn"])
@@ -83,6 +88,21 @@ def test_bounds_of_floats_are_warned_of_once(backend):
     with pytest.warns(StateBoundsWarning, match=r"Wrong: state/place has 11\.0, outside of") as found:
         learned("bounds", "ppo", backend, in_graph=True)
     assert len([each for each in found if each.category is StateBoundsWarning]) == 1
+
+
+def test_states_of_new_episodes_are_checked(backend):
+    with pytest.warns(StateBoundsWarning, match=r"Wrong: state/place has 30\.0, outside of"):
+        learned("first", "ppo", backend, in_graph=True)
+
+
+def test_a_fault_leaves_the_memory_and_what_is_due(backend):
+    agent = agent_of("rewards", "dqn", backend)
+    before = agent.learner.counters(), agent.executor.storage.host["memory/cursor"].copy()
+    with pytest.raises(EnvironmentFault):
+        agent.learn(64, num_envs=4, in_graph=True)
+    assert agent.learner.counters()["due"] == before[0]["due"]
+    np.testing.assert_array_equal(agent.executor.storage.host["memory/cursor"], before[1])
+    assert np.isfinite(agent.executor.storage.host["memory/rows/rewards"]).all()
 
 
 def test_nothing_is_said_of_what_is_right(backend):

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 
@@ -289,6 +290,45 @@ def test_what_was_learned_from_is_kept_when_training_is_interrupted(backend):
     assert result.interrupted
     assert agent.timesteps == 8 + 512
     assert int(agent.executor.execute("get_memory_size")) == 50
+
+
+def test_ctrl_c_waits_for_the_end_of_a_call(backend, monkeypatch):
+    agent = agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY)
+    worker = SingleThreadedWorker(agent, CartPole, num_envs=NUMBER, in_graph=True)
+    program, calls = worker.in_graph.program, []
+    call = program._call
+
+    def interrupted(first, last):
+        if len(calls) == 4:  # two calls fill the memory
+            signal.raise_signal(signal.SIGINT)
+        calls.append(None)
+        return call(first, last)
+
+    monkeypatch.setattr(program, "_call", interrupted)
+    result = worker.execute_timesteps(5000)
+    assert result.interrupted and len(calls) == 5
+    assert (agent.timesteps, agent.updates) == (8 + 3 * 512, 3 * 128)
+
+
+def test_what_was_put_into_the_memory_after_training_stays(backend):
+    agent = agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY)
+    agent.learn(20, env="rlgraph/CartPole-v1", num_envs=NUMBER, in_graph=True)
+    host = agent.executor.storage.host
+    host["memory/rows/rewards"][:] = 7.0
+    agent.kept_program[1].keep()
+    assert (host["memory/rows/rewards"] == 7.0).all()
+
+
+def test_a_class_of_the_same_name_has_a_program_of_its_own(backend, monkeypatch):
+    from rlgraph.core.registry import registry
+
+    agent = agent_on(backend, "a2c", CartPole(), DENSE)
+    known = registry("rlgraph.environment_components")
+    agent.learn(1, env="rlgraph/CartPole-v1", num_envs=NUMBER, in_graph=True)
+    kept = agent.kept_program[1]
+    monkeypatch.setattr(known, "load", lambda name, **_: type("CartPole", (CartPole,), {}))
+    agent.learn(1, env="rlgraph/CartPole-v1", num_envs=NUMBER, in_graph=True)
+    assert agent.kept_program[1] is not kept
 
 
 def test_a_run_that_made_more_steps_than_were_wanted_goes_on(backend, tmp_path):

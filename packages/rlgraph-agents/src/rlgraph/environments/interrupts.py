@@ -29,6 +29,27 @@ def interruptible() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait for the end of this context; a second one does not."""
+    waiting: list[int] = []
+    with ExitStack() as after:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if callable(handler := signal.getsignal(number)):
+
+                    def wait(received: int, frame: Any, handler: Any = handler) -> None:
+                        if waiting:
+                            waiting.clear()
+                            handler(received, frame)
+                        waiting.append(received)
+
+                    after.callback(signal.signal, number, signal.signal(number, wait))
+        yield
+    for received in waiting:
+        signal.raise_signal(received)
+
+
 def raise_interruption(error: BaseException) -> None:
     """Re-raises `error` if a signal may have caused it; returns if the environment raised it.
 

@@ -76,7 +76,7 @@ class TrainingGraph(AgentGraph):
         if "remembered" in acted:
             record["remembered"] = acted["remembered"]
         steps = {name: stepped[name] for name in ("ends", "returns", "lengths")}
-        steps["checked"] = self._checked(stepped["reached"], stepped["rewards"])
+        steps["checked"] = self._checked(states, stepped["reached"], stepped["rewards"])
         if self.masked is not None:
             steps["checked"]["masks"] = states[self.masked.name]
         if self.normalize is not None or self.scale_rewards is not None:
@@ -87,29 +87,30 @@ class TrainingGraph(AgentGraph):
             after["internal_states"] = self._cleared(stepped["ends"], acted["internal_states"])
         return after, stepped["states"], steps, record, internal
 
-    def _checked(self, reached: Any, rewards: Any) -> dict[str, Any]:
-        """What `EnvironmentChecks` looks at."""
-        checked = {"finite": self._finite(reached, rewards)}
+    def _checked(self, states: Any, reached: Any, rewards: Any) -> dict[str, Any]:
+        """What `EnvironmentChecks` looks at: the states that were acted on, new ones among them, and those reached."""
+        checked = {"finite": self._finite(states, reached, rewards)}
         if bounded_leaves(self.environment):
-            checked["lowest"], checked["highest"] = self._extremes(reached)
+            checked["lowest"], checked["highest"] = self._extremes(states, reached)
         return checked
 
     @graph_fn
-    def _finite(self, ops: Any, reached: Any, rewards: Any) -> Any:
+    def _finite(self, ops: Any, states: Any, reached: Any, rewards: Any) -> Any:
         finite, space = ops.isfinite(rewards), self.environment.state_space
-        for path, values in space.flatten_sample(reached).items():
-            if isinstance(space.flatten()[path], FloatBox):
-                axes = tuple(range(1, len(values.shape)))
-                each = ops.isfinite(values)
+        for path, box in space.flatten().items():
+            for given in (states, reached) if isinstance(box, FloatBox) else ():
+                each = ops.isfinite(space.flatten_sample(given)[path])
+                axes = tuple(range(1, len(each.shape)))
                 finite = ops.logical_and(finite, ops.all(each, axis=axes) if axes else each)
         return finite
 
     @graph_fn(returns=2)
-    def _extremes(self, ops: Any, reached: Any) -> Any:
-        parts, found = self.environment.state_space.flatten_sample(reached), bounded_leaves(self.environment)
-        lowest, highest = (
-            {key_of(path): reduced(parts[path], axis=0) for path in found} for reduced in (ops.min, ops.max)
-        )
+    def _extremes(self, ops: Any, states: Any, reached: Any) -> Any:
+        lowest, highest = {}, {}
+        one, other = map(self.environment.state_space.flatten_sample, (states, reached))
+        for path in bounded_leaves(self.environment):
+            values = ops.concat([one[path], other[path]])
+            lowest[key_of(path)], highest[key_of(path)] = ops.min(values, axis=0), ops.max(values, axis=0)
         return lowest, highest
 
     @graph_fn

@@ -18,6 +18,7 @@ from rlgraph.components.memories.tensor_replay import TensorReplay
 from rlgraph.core import Component, SpecError, executor_class
 from rlgraph.core.graph import variables
 from rlgraph.core.graph.plan import BranchStep, HostStep, LoopStep, Plan, walk_steps
+from rlgraph.environments.interrupts import uninterrupted
 from rlgraph.experience.nested_arrays import map_arrays, row
 from rlgraph.experience.replay import Replay
 from rlgraph.experience.rollouts import Rollouts
@@ -199,16 +200,21 @@ class TrainingProgram(ABC):
         Raises:
             EnvironmentFault: see `EnvironmentChecks`.
         """
-        steps = self.steps
-        updates, results = self._call(first, last)
-        for (
-            name,
-            choice,
-        ) in self.executor.backend.choices.items():  # runs record and repeat those of the agent
-            self._learner.executor.backend.choices.setdefault(name, choice)
-        self._checks.check(results["steps"].pop("checked"), results["steps"]["lengths"])
-        numbers = self._learner.count_program(steps, updates, results.get("numbers"), results["steps"])
-        return numbers, results["steps"]
+        steps, learner, due = self.steps, self._learner, dict(self._learner._due)
+        try:
+            with uninterrupted():  # what is written in the call and what is counted after it belong together
+                updates, results = self._call(first, last)
+                seen = results["steps"]
+                # Runs record and repeat the choices of the agent.
+                for name, choice in self.executor.backend.choices.items():
+                    learner.executor.backend.choices.setdefault(name, choice)
+                self._checks.check(seen.pop("checked"), seen["lengths"])
+                numbers = learner.count_program(steps, updates, results.get("numbers"), seen)
+        except Exception:
+            # The agent keeps the memory that it had, without what is wrong.
+            learner._due, learner.memory_size = due, None
+            raise
+        return numbers, seen
 
     def keep(self) -> None:  # noqa: B027  # rollouts keep nothing
         """Give the agent what it does not see after each call: its memory."""
@@ -310,7 +316,7 @@ class ReplayProgram(TrainingProgram):
         replay: Any = learner.experience
         updates = replay.updates.update_steps * self.environment.num_envs / replay.updates.update_interval
         operations = OF_A_PARAMETER * parameters * replay.batch_size * updates  # of a step of all copies
-        return int(min(MOST_STEPS, MOST_OPERATIONS / operations))
+        return int(min(MOST_STEPS, MOST_OPERATIONS / max(operations, 1.0)))
 
     @property
     def _fills(self) -> bool:
@@ -373,6 +379,10 @@ class ReplayProgram(TrainingProgram):
         self._learner.memory_size = None
 
     def keep(self) -> None:
+        if (
+            self._learner.memory_size is None
+        ):  # the agent's memory is its own again, and may have changed since
+            return
         memory, ring, host = self._memories()
         values = self.executor.get_weights()
         inserted, capacity = int(values[self.graph.ring.inserted.name]), memory.capacity

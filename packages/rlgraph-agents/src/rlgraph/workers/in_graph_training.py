@@ -89,8 +89,9 @@ def _program_of(agent: BaseAgent, key: tuple[Any, int], component: EnvironmentCo
     """The program of the agent's last training if that was of the same specs, which takes seconds to compile."""
     if agent.kept_program is not None and agent.kept_program[0] == key:
         kept: TrainingProgram = agent.kept_program[1]
-        return kept
-    agent.kept_program = None  # its memory is free before another one is made
+        if type(kept.environment) is type(component):  # its module may have been reloaded
+            return kept
+    agent.kept_program = None
     program = TrainingProgram.of(agent, component)
     if is_json(key):  # objects may change
         agent.kept_program = deepcopy(key), program

@@ -158,7 +158,7 @@ class Components:
             if not ahead and any(self._is_unknown(scope, argument) for argument in arguments):
                 return False
             ready = self._ready(scope, arguments)
-            self.attributes.setdefault(scope, dict(vars(component)))
+            self.attributes[scope] = dict(vars(component))
             try:
                 read = self._check_spaces(scope, ready, arguments, create=True)
             except _NotKnown:
@@ -174,7 +174,7 @@ class Components:
         component = self.graph.components[scope]
         if scope in self.attributes:
             vars(component).clear()
-            vars(component).update(self.attributes[scope])
+            vars(component).update(self.attributes.pop(scope))
         component.declared_variables.clear()
 
     def confirm(self, scope: str) -> None:

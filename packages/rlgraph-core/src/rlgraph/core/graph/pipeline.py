@@ -15,6 +15,7 @@ A backend emits segments itself, in its own dialect (see `rlgraph.core.graph.emi
 
 from __future__ import annotations
 
+import pickle
 import random
 import time
 import warnings
@@ -102,7 +103,8 @@ def build(
     if drawn != _global_draws():
         warnings.warn(
             "random numbers of Python's random or of numpy.random were drawn while the graph was built. A graph "
-            "function runs then only, and has the same numbers for ever: draw them with ops.random_uniform or so",
+            "function runs then only, and has the same numbers for ever: draw them with ops.random_uniform or so; a "
+            "starting value is drawn by its initializer",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -123,8 +125,7 @@ def build(
 
 def _global_draws() -> tuple[Any, ...]:
     """What changes whenever somebody draws from the random numbers that a whole process shares."""
-    state: Any = np.random.get_state()  # noqa: NPY002
-    return random.getstate(), state[1].tobytes(), *state[2:]
+    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002
 
 
 def make_plan(built: BuiltGraph, method: str) -> Plan:
