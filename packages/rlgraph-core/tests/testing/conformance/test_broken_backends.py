@@ -10,7 +10,6 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.handle import HandleState, takes_handles, value_of
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend, NumpyStorage
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.core.random_streams import stream_seed
 from rlgraph.testing.conformance import load_checks
 
 pytestmark = pytest.mark.slow
@@ -414,20 +413,17 @@ class ReplacingOps(NumpyOps):
 
 
 class SharedGroups(dict):
-    """Arrays by group, some of which are in the dict of another storage."""
+    """Arrays by group; `homes` has the dicts of those that are in another storage."""
 
     def __init__(self):
         super().__init__()
         self.homes = {}
 
     def __getitem__(self, name):
-        return self.homes[name][name] if name in self.homes else super().__getitem__(name)
+        return dict.__getitem__(self.homes.get(name, self), name)
 
     def __setitem__(self, name, values):
-        if name in self.homes:
-            self.homes[name][name] = values
-        else:
-            super().__setitem__(name, values)
+        dict.__setitem__(self.homes.get(name, self), name, values)
 
 
 class ReplacingStorage(NumpyStorage):
@@ -680,27 +676,6 @@ def test_division_that_rounds_to_zero(failures):
     assert found["edges/floor_division_of_negative_integers"].startswith(
         "// of negative integers, given [-7, 7, 7], [2, -2, 2]"
     )
-
-
-def test_streams_that_are_not_restored(failures):
-    """What a checkpoint says of them is taken for the seed they began with."""
-
-    class Own(NumpyStorage):
-        def tensor_stream(self, name):
-            return self.owned.setdefault(name, np.random.default_rng(stream_seed(self.seed, name)))
-
-        def __init__(self, *args):
-            super().__init__(*args)
-            self.owned = {}
-
-        def read_tensor_streams(self):
-            return {name: np.zeros(1, np.uint8) for name in self.owned}
-
-        def write_tensor_streams(self, states):
-            self.owned.clear()
-
-    found = failures(with_storage(Own), ["random"])
-    assert set(found) == {"random/streams_are_saved", "random/streams_restart"}
 
 
 def test_integers_that_include_the_upper_bound(failures):

@@ -9,7 +9,7 @@ import pytest
 from rlgraph.core.graph.emission import emit_segment
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend, NumpyStorage
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.core.random_streams import RandomStreams
+from rlgraph.core.random_streams import RandomStreams, stream_seed
 
 
 def with_ops(**operations):
@@ -363,3 +363,28 @@ def test_control_flow(failures, operations):
     (name,) = operations
     message = failures(with_ops(**operations), ["control/structures"])["control/structures"]
     assert message.startswith(f"ops.{name}")
+
+
+def test_streams_that_are_not_restored(failures):
+    """What a checkpoint says of them is taken for the seed they began with."""
+
+    class Own(NumpyStorage):
+        def tensor_stream(self, name):
+            return self.owned.setdefault(name, np.random.default_rng(stream_seed(self.seed, name)))
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.owned = {}
+
+        def read_tensor_streams(self):
+            return {name: np.zeros(1, np.uint8) for name in self.owned}
+
+        def write_tensor_streams(self, states):
+            self.owned.clear()
+
+    class Broken(NumpyBackend):
+        def create_storage(self, layout, variables):
+            return Own(layout, variables, self.execution.seed)
+
+    found = failures(Broken, ["random"])
+    assert set(found) == {"random/streams_are_saved", "random/streams_restart"}
