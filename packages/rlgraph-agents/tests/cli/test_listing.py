@@ -52,7 +52,8 @@ def test_plugins_for_machines(rlgraph):
 def test_what_is_not_installed(rlgraph, monkeypatch):
     """An extra of an installed plug-in, and names of distributions that are not there."""
     module = sys.modules[Registry.__module__]  # `rlgraph.core.registry` is the function
-    monkeypatch.setattr(module, "_is_installed", lambda name: name != "ale-py")
+    version_of = module.version_of
+    monkeypatch.setattr(module, "version_of", lambda name: None if name == "ale-py" else version_of(name))
     known = registry("rlgraph.executors")
     monkeypatch.setattr(known, "_plugins", {})
     outcome = rlgraph("plugins", "environments")

@@ -107,7 +107,7 @@ def _checked(document: Mapping[str, Any], only_read: bool = False) -> RunSpec:
         if agent.get("env") is not None:
             faults.append(Fault("say it once, as environment", "agent.env"))
         spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
-        faults += _faults_of_agent(spec, spaces)
+        faults += _faults_of_agent(spec, spaces, document.get("environment"))
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
@@ -364,10 +364,10 @@ def _spaces(environment: Any, faults: list[Fault | str], only_read: bool) -> Spa
     return spaces
 
 
-def _faults_of_agent(spec: Mapping[str, Any], spaces: Spaces | None) -> Sequence[Fault]:
+def _faults_of_agent(spec: Mapping[str, Any], spaces: Spaces | None, environment: Any) -> Sequence[Fault]:
     """The faults of an agent; without Spaces those that it has in all stand-ins that its defaults take."""
     if spaces is not None:
-        return _faults_in(spec, spaces)
+        return _faults_in(spec, spaces, environment)
     defaults = {"type": spec.get("type")}
     with recording():  # apart from what the document records
         taken = [each for each in STAND_INS if not _faults_in(defaults, each)]
@@ -376,10 +376,10 @@ def _faults_of_agent(spec: Mapping[str, Any], spaces: Spaces | None) -> Sequence
     return [x for x in first if all(x.text in {y.text for y in other} for other in others)]
 
 
-def _faults_in(spec: Mapping[str, Any], spaces: Spaces) -> Sequence[Fault]:
+def _faults_in(spec: Mapping[str, Any], spaces: Spaces, environment: Any = None) -> Sequence[Fault]:
     states, actions = spaces
     try:
-        BaseAgent.check_spec(spec, state_space=states, action_space=actions)
+        BaseAgent.check_spec(spec, env=environment, state_space=states, action_space=actions)
     except (SpecError, PluginError) as error:
         return SpecError(*error.args).faults
     return ()
