@@ -43,7 +43,7 @@ class EnvironmentChecks:
     """
 
     def __init__(self, environment: EnvironmentComponent, masked: MaskedStates | None):
-        self._environment, self._masked, self._name = environment, masked, type(environment).__name__
+        self._masked, self._name = masked, type(environment).__name__
         self._leaves, self._reported = bounded_leaves(environment), set[str]()
 
     def check(self, seen: Mapping[str, Any], lengths: np.ndarray) -> None:
@@ -81,8 +81,8 @@ class EnvironmentChecks:
     def _refuse(self, where: np.ndarray, lengths: np.ndarray, text: str) -> None:
         step, copy = np.argwhere(where)[0]
         raise EnvironmentFault(
-            f"{self._name}, environment {copy}, step {lengths[step, copy]}: {text.rstrip('.')}. The update of this "
-            "call has learned from it: load an earlier checkpoint"
+            f"{self._name}, environment {copy}, step {lengths[step, copy]}: {text.rstrip('.')}. An update of this "
+            "call may have learned from it: load an earlier checkpoint"
         )
 
     def _report(self, path: str, box: BoxSpace, value: Any) -> None:

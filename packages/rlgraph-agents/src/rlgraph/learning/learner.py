@@ -331,7 +331,9 @@ class Learner(Intake):
             _, counts = self.graph.algorithm.schedule[name]
             if counts not in counted:
                 continue
-            done = updates if counts == "updates" else steps
+            done = updates
+            if counts == "steps":
+                done = steps + int(self._offline * self.experience.steps_per_update)
             if done >= due:
                 interval = self._interval(name)
                 # The next multiple, so that intervals that do not divide each other keep the rate.
@@ -340,8 +342,7 @@ class Learner(Intake):
         return names
 
     def _do_what_is_due(self, counted: Sequence[str] = ("updates", "steps")) -> None:
-        steps = self.steps + int(self._offline * self.experience.steps_per_update)
-        for name in self.take_due(self.version, steps, counted):
+        for name in self.take_due(self.version, self.steps, counted):
             self.executor.program(name)()
 
     # Weights.
