@@ -23,9 +23,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import peers
 from measure import Figure, Row, arguments, interleaved, report
-from micro.train import AGENTS, PPO_ENTROPY, PPO_EPOCHS, PPO_MINIBATCHES, PPO_RATE, PPO_STEPS, SEED
-from processes import add_rounds, alternating, environment, in_process
+from micro.settings import AGENTS, SEED
+from processes import add_rounds, alternating, in_process
 
 ROUNDS = 5
 COPIES = {"ppo": (8, 64, 1024), "a2c": (8, 64, 1024), "dqn": (8, 128)}
@@ -44,7 +45,6 @@ OUTSIDE_TARGETS = {
 #: How many times as fast as rejax, with eight copies; seconds of the first call.
 REJAX_TARGETS = {("ppo", "tf"): 1.7, ("ppo", "torch"): 0.9}
 FIRST_TARGETS = {"tf": 12.0, "torch": 40.0}
-REJAX_REQUIREMENTS = ("rejax==0.1.3", "gymnax<1")
 #: Of ``--insert``: sizes of memories, records, pairs of insert and draw in a call, microseconds of one.
 MEMORIES, RECORDS, PAIRS, INSERT_TARGET = (10_000, 1_000_000), 64, 1_000, 15.0
 
@@ -93,49 +93,24 @@ def ours(kind: str, backend: str, in_graph: bool, num_envs: int) -> Callable[[in
 
 
 def rejax(kind: str, num_envs: int) -> Callable[[int], Any]:
-    """Training by rejax without evaluations, one call for all steps, one thread."""
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
-    import jax
-    from rejax import get_algo
+    """Training by rejax, one call for all steps, one thread."""
+    os.environ.update(peers.ONE_THREAD)
+    from peers.rejax import OPTIONS, Program
 
-    options: dict[str, Any] = {"env": "CartPole-v1", "num_envs": num_envs, "skip_initial_evaluation": True}
-    if kind == "dqn":
-        options |= {
-            "agent_kwargs": {"activation": "relu"},
-            "ddqn": False,
-            "learning_rate": RATE,
-            "buffer_size": CAPACITY,
-            "batch_size": BATCH,
-            "fill_buffer": BEFORE_UPDATE,
-            "target_update_freq": SYNC * num_envs,
-            "polyak": 0.0,
-            "exploration_fraction": 0.2,
-        }
-    else:
-        options |= {
-            "agent_kwargs": {"activation": "tanh"},
-            "learning_rate": PPO_RATE,
-            "num_steps": PPO_STEPS,
-            "num_epochs": PPO_EPOCHS,
-            "num_minibatches": PPO_MINIBATCHES,
-            "ent_coef": PPO_ENTROPY,
-            "max_grad_norm": AGENTS["ppo"]["optimizer_spec"]["clip_grad_norm"],
-        }
-    algorithm = get_algo(kind).create(**options)
-    algorithm = algorithm.replace(eval_callback=lambda *_: ())
-    # Copies: the target's weights are those of the network, and no buffer can be donated twice.
-    state = jax.tree.map(jax.numpy.copy, algorithm.init_state(jax.random.PRNGKey(SEED)))
-    compiled: dict[int, Any] = {}
-
-    def train(steps: int) -> None:
-        nonlocal state
-        if steps not in compiled:
-            sized = algorithm.replace(total_timesteps=steps, eval_freq=steps)
-            function = jax.jit(lambda given: sized.train(train_state=given)[0], donate_argnums=0)
-            compiled[steps] = function.lower(state).compile()
-        state = jax.block_until_ready(compiled[steps](state))
-
-    return train
+    if kind != "dqn":
+        return Program(kind, "CartPole-v1", num_envs, **OPTIONS[kind]).train
+    options: dict[str, Any] = {
+        "agent_kwargs": {"activation": "relu"},
+        "ddqn": False,
+        "learning_rate": RATE,
+        "buffer_size": CAPACITY,
+        "batch_size": BATCH,
+        "fill_buffer": BEFORE_UPDATE,
+        "target_update_freq": SYNC * num_envs,
+        "polyak": 0.0,
+        "exploration_fraction": 0.2,
+    }
+    return Program(kind, "CartPole-v1", num_envs, **options).train
 
 
 def measure(kind: str, backend: str, subject: str, num_envs: int) -> dict[str, float]:
@@ -254,11 +229,7 @@ def main() -> None:
     if options.measure:
         print(json.dumps(measure(options.agent, options.backend, options.measure, numbers[0])))
         return
-    rejax_python = (
-        None
-        if options.agent == "a2c"
-        else options.rejax_python or environment("bench-rejax", "import rejax", REJAX_REQUIREMENTS)
-    )
+    rejax_python = None if options.agent == "a2c" else options.rejax_python or peers.interpreter("rejax")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RLGRAPH_CACHE"] = folder  # PyTorch has nothing compiled yet
         rows = [

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import peers
 from measure import DISTRIBUTIONS, Figure, Row, arguments, report
-from micro.training import sb3_environment
 from processes import alternating, in_process
 
 ROUNDS, REPEATS = 7, 9
@@ -46,7 +46,7 @@ def main() -> None:
     if options.measure:
         print(json.dumps(measure(options.measure, options.kind)))
         return
-    sb3_python = options.sb3_python or sb3_environment()
+    sb3_python = options.sb3_python or peers.interpreter("sb3")
     for kind in [options.kind] if options.kind else KINDS:
 
         def measured(subject: str, kind: str = kind) -> dict[str, float]:

@@ -1,10 +1,9 @@
-"""Training against Stable-Baselines3: subjects in processes of their own that alternate."""
+"""Training against other libraries: subjects in processes of their own that alternate."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,20 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import peers
 from measure import Figure, Row, arguments, report
-from processes import add_rounds, alternating, chosen, environment, in_process
+from processes import add_rounds, alternating, chosen, in_process
 
 ROUNDS = 3
+#: The library that the targets are of, and measured against by default.
+PEER = "sb3"
 #: Backends, and whether the agent is compiled.
 WAYS = (("torch", False), ("torch", True), ("tf", False), ("tf", True))
-#: Torch is pinned exactly, as in tools/constraints.txt; the rest is what this version of SB3 asks for.
-SB3_REQUIREMENTS = (
-    "torch==2.13.0",
-    "stable-baselines3>=2.9,<2.10",
-    "sb3-contrib>=2.9,<2.10",
-    "gymnasium[mujoco]",
-    "pyyaml",
-)
 
 
 @dataclass(frozen=True)
@@ -36,26 +30,26 @@ class Training:
         train: trains for a number of environment steps.
         returns: returns of the last episodes.
         distributions: whose versions are reported.
+        prepare: compiles what training for a number of steps needs, where the number is a part of the program.
     """
 
     train: Callable[[int], Any]
     returns: Callable[[], Sequence[float]]
     distributions: tuple[str, ...]
+    prepare: Callable[[int], Any] = lambda steps: None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """An agent against that of Stable-Baselines3.
+    """Ways to train an agent, to be held against other libraries.
 
     Attributes:
-        sb3: builds the subject of Stable-Baselines3.
         ours: name -> builds a subject for a backend, compiled or not; one is called ``"rlgraph"``.
         targets: how many times as fast as Stable-Baselines3 ``"rlgraph"`` should be, for each of `WAYS`.
         steps: environment steps of one measurement.
         warm_up: steps before the clock starts.
     """
 
-    sb3: Callable[[], Training]
     ours: Mapping[str, Callable[[str, bool], Training]]
     targets: tuple[float | None, ...]
     steps: int
@@ -63,7 +57,7 @@ class Comparison:
 
     def subjects(self) -> dict[str, tuple[Callable[[], Training], float | None]]:
         """Name -> what builds the subject, and its target."""
-        found: dict[str, tuple[Callable[[], Training], float | None]] = {"sb3": (self.sb3, None)}
+        found: dict[str, tuple[Callable[[], Training], float | None]] = {}
         for (backend, compiled), target in zip(WAYS, self.targets, strict=True):
             for name, make in self.ours.items():
                 subject = f"{name} {backend}{' compiled' if compiled else ''}"
@@ -81,33 +75,45 @@ def compare(description: str | None, comparisons: Mapping[str, Comparison]) -> N
     parser = arguments(description, backends=())
     parser.add_argument("agent", choices=comparisons)
     parser.add_argument(
-        "--sb3-python", type=Path, metavar="PATH", help="an interpreter that has Stable-Baselines3"
+        "--peer",
+        action="append",
+        metavar="LIBRARY[=PYTHON]",
+        help=f"one of {', '.join(peers.NAMES)}, and an interpreter that has it; may be given several times",
     )
     parser.add_argument("--steps", type=int, help="environment steps of one measurement")
     add_rounds(parser, ROUNDS)
     options = parser.parse_args()
     comparison = comparisons[options.agent]
-    known, steps = comparison.subjects(), options.steps or comparison.steps
-    if options.measure:
-        print(json.dumps(_measure(known[options.measure][0](), steps, comparison.warm_up)))
+    ours, steps = comparison.subjects(), options.steps or comparison.steps
+    if subject := options.measure:
+        built = ours[subject][0]() if subject in ours else peers.training(subject, options.agent)
+        print(json.dumps(_measure(built, steps, comparison.warm_up)))
         return
-    subjects = chosen(parser, options.only, known)
-    interpreters = dict.fromkeys(known, Path(sys.executable))
-    if "sb3" in subjects:
-        interpreters["sb3"] = options.sb3_python or sb3_environment()
+    given = dict(peer.partition("=")[::2] for peer in options.peer or [PEER])
+    for name in given:
+        if refused := peers.refusal(name, options.agent):
+            parser.error(f"--peer: {refused}")
+    subjects = chosen(parser, options.only, [*given, *ours])
+    interpreters = {
+        name: Path(python) if python else peers.interpreter(name)
+        for name, python in given.items()
+        if name in subjects
+    }
 
     def measure(subject: str) -> dict[str, Any]:
-        return in_process(interpreters[subject], options.agent, "--measure", subject, "--steps", str(steps))
+        python = interpreters.get(subject)
+        return in_process(python, options.agent, "--measure", subject, "--steps", str(steps))
 
     results = alternating(subjects, options.rounds, measure)
     figures = {
         subject: Figure(tuple(result["steps_per_second"] for result in found))
         for subject, found in results.items()
     }
+    yardstick = next(iter(given))
     rows = []
     for subject, figure in figures.items():
-        ratio = figure.over(figures["sb3"]) if "sb3" in figures and subject != "sb3" else None
-        target = known[subject][1] if ratio else None
+        ratio = figure.over(figures[yardstick]) if yardstick in figures and subject != yardstick else None
+        target = ours[subject][1] if ratio and yardstick == PEER and subject in ours else None
         rows.append(Row(subject, figure, "steps/s", ratio, target, at_least=True))
     report(f"train {options.agent}", rows, options)
     if options.json is not None:
@@ -116,38 +122,26 @@ def compare(description: str | None, comparisons: Mapping[str, Comparison]) -> N
         content |= {"agent": options.agent, "steps": steps, "trained_by": trained}
         options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for subject, found in results.items():
-        returns = ", ".join(f"{result['mean_return']:.0f}" for result in found)
+        known = [result["mean_return"] for result in found if result["mean_return"] is not None]
+        returns = ", ".join(f"{value:.0f}" for value in known) or "not told"
         print(f"  {subject}: {found[0]['versions']}; mean return of the last 100 episodes: {returns}")
 
 
 def _measure(training: Training, steps: int, warm_up: int) -> dict[str, Any]:
     """Trains once in this process; everything is built, compiled and warm before the clock starts."""
     training.train(warm_up)
+    training.prepare(steps)
     started = time.process_time()
     training.train(steps)
     seconds = time.process_time() - started
     returns = list(training.returns())[-100:]
     return {
         "steps_per_second": steps / seconds,
-        "mean_return": sum(returns) / max(len(returns), 1),
+        "mean_return": sum(returns) / len(returns) if returns else None,
         "versions": ", ".join(
             f"{name} {importlib.metadata.version(name)}" for name in training.distributions
         ),
     }
-
-
-def sb3_training(algorithm: Any, env: Any, **options: Any) -> Training:
-    """A subject of an algorithm of Stable-Baselines3."""
-    import torch
-
-    torch.set_num_threads(1)
-    model = algorithm("MlpPolicy", env, device="cpu", **options)
-
-    def train(steps: int) -> None:
-        model.learn(steps, reset_num_timesteps=False)
-
-    distributions = ("stable-baselines3", "torch", "gymnasium")
-    return Training(train, lambda: [episode["r"] for episode in model.ep_info_buffer], distributions)
 
 
 def agent_training(agent: Any, backend: str, env: str, **options: Any) -> Training:
@@ -159,8 +153,3 @@ def agent_training(agent: Any, backend: str, env: str, **options: Any) -> Traini
 
     framework = {"torch": "torch", "tf": "tensorflow"}[backend]
     return Training(train, lambda: results[-1].returns, ("rlgraph-agents", framework, "gymnasium"))
-
-
-def sb3_environment() -> Path:
-    """The interpreter of an environment for Stable-Baselines3."""
-    return environment("bench-sb3", "import sb3_contrib", SB3_REQUIREMENTS)
