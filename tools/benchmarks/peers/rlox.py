@@ -4,8 +4,8 @@ What differs: PPO and A2C step a CartPole of its own, in Rust; each critic of SA
 Returns of the others are means of a call. It has no QR-DQN.
 
 Counted: parameters of SAC 67,330 and twice 67,329, of TD3's actor 67,073, of DQN 4,610, of PPO and A2C 9,155 together;
-an update at each step of SAC and TD3, of TD3's actor at every second, of DQN at every fourth, 16 to a rollout of PPO, one
-of A2C. Every call of `train` makes its first `learning_starts` steps without updates again; here the first alone does.
+an update at each step of SAC and TD3, of TD3's actor at every second, of DQN at every fourth, 16 to a rollout of PPO,
+one of A2C. Every call of `train` makes its first `learning_starts` steps without updates; here the first alone does.
 """
 
 from __future__ import annotations
@@ -85,9 +85,8 @@ def training(kind: str) -> Training:
 
     torch.set_num_threads(1)
     env, _ = to.task_of(kind)
-    model = getattr(importlib.import_module(f"rlox.algorithms.{kind}"), kind.upper())(
-        env, seed=to.SEED, **OPTIONS[kind]
-    )
+    algorithm = getattr(importlib.import_module(f"rlox.algorithms.{kind}"), kind.upper())
+    model = algorithm(env, seed=to.SEED, **OPTIONS[kind])
     returns: list[float] = []
 
     def train(steps: int) -> None:

@@ -4,8 +4,8 @@ It needs a compiler for C++, the headers of Python, and MKL: without a BLAS it m
 differs: updates start when there is a batch of 256. PPO is for continuous actions alone, so
 that CartPole is out; it has no DQN.
 
-Counted: layers of 256 x 3, 256 x 256 and 2 x 256 in the policy that SAC exports, which is another after each step; after
-every second of TD3.
+Counted: layers of 256 x 3, 256 x 256 and 2 x 256 in the policy that SAC exports, which is another after each step;
+after every second of TD3.
 """
 
 from __future__ import annotations
