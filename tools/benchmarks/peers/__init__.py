@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from micro.settings import SEED, task_of
 from processes import environment
 
 NAMES = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
@@ -45,6 +46,21 @@ def interpreter(name: str) -> Path:
     """The interpreter of a library's environment, which is made if it is missing."""
     found = library(name)
     return environment(f"bench-{name}", found.PROBE, found.REQUIREMENTS)
+
+
+def recorded(kind: str) -> tuple[Any, Any]:
+    """Gymnasium's environment of an agent, or a vector of them, and the returns of its last 100 episodes."""
+    import gymnasium
+    from gymnasium.wrappers import RecordEpisodeStatistics
+    from gymnasium.wrappers.vector import RecordEpisodeStatistics as RecordStatistics
+
+    env, num_envs = task_of(kind)
+    if num_envs == 1:
+        made: Any = RecordEpisodeStatistics(gymnasium.make(env), 100)
+    else:
+        made = RecordStatistics(gymnasium.make_vec(env, num_envs, vectorization_mode="sync"), 100)
+    made.reset(seed=SEED)
+    return made, made.return_queue
 
 
 def training(name: str, kind: str) -> Any:

@@ -15,6 +15,8 @@ from typing import Any
 from micro import settings as to
 from micro.training import Training
 
+from peers import recorded
+
 REQUIREMENTS = (
     "rltools==2.2.1",
     "mkl==2026.2.0",
@@ -54,15 +56,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def training(kind: str) -> Training:
-    import gymnasium
     import rltools
-    from gymnasium.wrappers import RecordEpisodeStatistics, RescaleAction
+    from gymnasium.wrappers import RescaleAction
 
-    env, _ = to.task_of(kind)
-    recorded = RecordEpisodeStatistics(gymnasium.make(env), 100)
-    made = RescaleAction(recorded, -1, 1)
-    made.reset(seed=to.SEED)
-    compiled = getattr(rltools, kind.upper())(lambda: made, enable_evaluation=False, **OPTIONS[kind])
+    env, returns = recorded(kind)
+    scaled = RescaleAction(env, -1, 1)
+    compiled = getattr(rltools, kind.upper())(lambda: scaled, enable_evaluation=False, **OPTIONS[kind])
     state = compiled.State(to.SEED)
 
     def train(steps: int) -> None:
@@ -70,4 +69,4 @@ def training(kind: str) -> Training:
             state.step()
 
     train(to.SAC_BATCH)  # without updates
-    return Training(train, lambda: recorded.return_queue, ("rltools", "mkl", "gymnasium"))
+    return Training(train, lambda: returns, ("rltools", "mkl", "gymnasium"))
