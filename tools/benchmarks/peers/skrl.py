@@ -1,8 +1,8 @@
 """skrl, on PyTorch and Gymnasium's environments; networks are written by hand there, these are ours.
 
 What differs: DQN has the squared error and no limit on gradients; SAC draws normal numbers, cut to the actions' range,
-without tanh; A2C has Adam and normalized advantages; Adam's epsilon is 1e-8; the end of time is not bootstrapped. It has
-no QR-DQN.
+without tanh; A2C has Adam and normalized advantages; Adam's epsilon is 1e-8; the end of time is not bootstrapped. It
+has no QR-DQN.
 
 Counted: parameters of SAC 67,330 and 134,658, of TD3's actor 67,073, of DQN 4,610, of PPO and A2C 9,155 together; an
 update at each step of SAC and TD3, of TD3's actor at every second, of DQN at every fourth, 16 to a rollout of PPO, one
