@@ -12,8 +12,8 @@ BENCHMARKS = ROOT / "tools" / "benchmarks"
 NAMES = sorted(path.stem for path in (BENCHMARKS / "peers").glob("[a-z]*.py"))
 #: Rates, batches, sizes, intervals and weights that every library must be given.
 NUMBERS = {
-    "dqn": {1e-3, 64, 50_000, 4, 500},
-    "qr_dqn": {1e-3, 64, 50_000, 4, 500, 50},
+    "dqn": {1e-3, 64, 50_000, 4},
+    "qr_dqn": {1e-3, 64, 50_000, 4, 50},
     "ppo": {3e-4, 128, 4, 0.2, 0.95, 0.01, 0.5},
     "a2c": {7e-4, 5, 0.5},
     "sac": {3e-4, 256, 50_000},
