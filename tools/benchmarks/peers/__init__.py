@@ -48,8 +48,8 @@ def interpreter(name: str) -> Path:
     return environment(f"bench-{name}", found.PROBE, found.REQUIREMENTS)
 
 
-def recorded(kind: str, **vector: Any) -> tuple[Any, Any]:
-    """Gymnasium's environment of an agent, or a vector of them, and the returns of its last 100 episodes; options of the vector."""
+def recorded(kind: str) -> tuple[Any, Any]:
+    """Gymnasium's environment of an agent, or a vector of them, and the returns of its last 100 episodes."""
     import gymnasium
     from gymnasium.wrappers import RecordEpisodeStatistics
     from gymnasium.wrappers.vector import RecordEpisodeStatistics as RecordStatistics
@@ -58,9 +58,7 @@ def recorded(kind: str, **vector: Any) -> tuple[Any, Any]:
     if num_envs == 1:
         made: Any = RecordEpisodeStatistics(gymnasium.make(env), 100)
     else:
-        made = RecordStatistics(
-            gymnasium.make_vec(env, num_envs, vectorization_mode="sync", vector_kwargs=vector), 100
-        )
+        made = RecordStatistics(gymnasium.make_vec(env, num_envs, vectorization_mode="sync"), 100)
     made.reset(seed=SEED)
     return made, made.return_queue
 

@@ -1,18 +1,22 @@
 """TorchRL: its collectors, losses, memories and target updaters, put together as in its own implementations.
 
-What differs: one optimizer for all of SAC; Adam's epsilon is 1e-8 but for PPO; policy and values of PPO and A2C have one
-limit on gradients. It has no QR-DQN.
+What differs: SAC has one optimizer. It has no QR-DQN.
+
+Counted: parameters of SAC 201,989, the temperature among them, of TD3 67,073 and 134,658, of DQN 4,610, of PPO and A2C
+9,155; an update at each step of SAC and TD3, of TD3's actor at every second, of DQN at every fourth, 16 to a rollout of
+PPO, one of A2C.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from micro import settings as to
 from micro.training import Training
 
-from peers import TORCH, recorded
+from peers import TORCH
 
 REQUIREMENTS = (TORCH, "torchrl==0.14.1", "tensordict==0.14.3", "gymnasium==1.4.0", "numpy==2.4.6")
 PROBE = "import torchrl.objectives"
@@ -70,20 +74,23 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def training(kind: str) -> Training:
+    import gymnasium
     import torch
     from gymnasium.vector import AutoresetMode
     from torchrl.collectors import Collector
     from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
     from torchrl.data.replay_buffers.samplers import RandomSampler, SamplerWithoutReplacement
-    from torchrl.envs import GymWrapper
+    from torchrl.envs import GymWrapper, RewardSum, TransformedEnv
 
     torch.set_num_threads(1)
     torch.manual_seed(to.SEED)
     options, on_policy = OPTIONS[kind], kind in ("ppo", "a2c")
-    made, returns = recorded(kind, **{"autoreset_mode": AutoresetMode.DISABLED} if on_policy else {})
-    if on_policy:
-        made.autoreset_mode = AutoresetMode.DISABLED  # the wrapper hides it
-    env = GymWrapper(made, device="cpu", categorical_action_encoding=True)
+    name, num_envs = to.task_of(kind)
+    sync = {"vectorization_mode": "sync", "vector_kwargs": {"autoreset_mode": AutoresetMode.DISABLED}}
+    made = gymnasium.make_vec(name, num_envs, **sync) if on_policy else gymnasium.make(name)
+    env = TransformedEnv(GymWrapper(made, categorical_action_encoding=True, device="cpu"), RewardSum())
+    env.set_seed(to.SEED)
+    returns: deque[float] = deque(maxlen=100)
     policy, update = (on_policy_learner if on_policy else off_policy_learner)(kind, env)
     start = 0 if on_policy else to.DQN_START if kind == "dqn" else to.SAC_START
     memory = TensorDictReplayBuffer(
@@ -103,6 +110,7 @@ def training(kind: str) -> Training:
         for _ in range(steps // frames):
             batch = next(batches)
             collected += frames
+            returns.extend(batch["next", "episode_reward"][batch["next", "done"]].tolist())
             if collected > start:
                 update(batch, memory)
             elif not on_policy:
