@@ -21,7 +21,7 @@ from peers import TORCH
 REQUIREMENTS = (TORCH, "torchrl==0.14.1", "tensordict==0.14.3", "gymnasium==1.4.0", "numpy==2.4.6")
 PROBE = "import torchrl.objectives"
 _OFF_POLICY = {"rate": to.SAC_RATE, "capacity": to.SAC_CAPACITY, "batch": to.SAC_BATCH, "frames": 1}
-#: Numbers that `training` gives to constructors; ``frames`` of a collector, ``loss`` to the loss.
+#: Numbers that `training` gives to constructors; ``frames`` of a collector from each environment, ``loss`` to the loss.
 OPTIONS: dict[str, dict[str, Any]] = {
     "dqn": {
         "rate": to.DQN_RATE,
@@ -33,8 +33,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "ppo": {
         "rate": to.PPO_RATE,
-        "capacity": to.PPO_STEPS * to.NUM_ENVIRONMENTS,
-        "frames": to.PPO_STEPS * to.NUM_ENVIRONMENTS,
+        "frames": to.PPO_STEPS,
         "batch": to.PPO_BATCH,
         "epochs": to.PPO_EPOCHS,
         "lambda": to.PPO_LAMBDA,
@@ -48,8 +47,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "a2c": {
         "rate": to.A2C_RATE,
-        "capacity": to.A2C_STEPS * to.NUM_ENVIRONMENTS,
-        "frames": to.A2C_STEPS * to.NUM_ENVIRONMENTS,
+        "frames": to.A2C_STEPS,
         "batch": to.A2C_STEPS * to.NUM_ENVIRONMENTS,
         "epochs": 1,
         "lambda": 1.0,
@@ -92,13 +90,13 @@ def training(kind: str) -> Training:
     env.set_seed(to.SEED)
     returns: deque[float] = deque(maxlen=100)
     policy, update = (on_policy_learner if on_policy else off_policy_learner)(kind, env)
+    frames = num_envs * options["frames"]
     start = 0 if on_policy else to.DQN_START if kind == "dqn" else to.SAC_START
     memory = TensorDictReplayBuffer(
-        storage=LazyTensorStorage(options["capacity"]),
+        storage=LazyTensorStorage(options.get("capacity", frames)),
         sampler=SamplerWithoutReplacement() if on_policy else RandomSampler(),
         batch_size=options["batch"],
     )
-    frames = options["frames"]
     collector = Collector(
         env, policy, frames_per_batch=frames, total_frames=-1, init_random_frames=start or None, device="cpu"
     )
