@@ -20,8 +20,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import peers
 from measure import Figure, Row, arguments, interleaved, report
-from processes import alternating, environment, in_process
+from processes import alternating, in_process
 
 CAPACITY, BATCHES, POOL, ROUNDS = 2**20, (64, 512), 400, 5
 SUBJECTS = ("tianshou", "numpy", "numba")
@@ -41,7 +42,7 @@ def main() -> None:
     if options.measure:
         print(json.dumps(measure(options.measure)))
         return
-    pythons = {"tianshou": options.tianshou_python or tianshou_environment()}
+    pythons = {"tianshou": options.tianshou_python or peers.interpreter("tianshou")}
     results = alternating(
         SUBJECTS, options.rounds, lambda subject: in_process(pythons.get(subject), "--measure", subject)
     )
@@ -68,12 +69,6 @@ def rows_of(results: dict[str, list[dict[str, Any]]]) -> Iterator[Row]:
     for name in [name for name in figures["numpy"] if name not in figures["tianshou"]]:
         for subject in ("numpy", "numba"):
             yield Row(f"{name}, {subject}", figures[subject][name], "us")
-
-
-def tianshou_environment() -> Path:
-    """An interpreter with the package tianshou, and of what it requires only what its tree imports."""
-    probe = "import importlib.util as u, numba; assert u.find_spec('tianshou')"
-    return environment("bench-tianshou", probe, ["numba", "numpy"], ["--no-deps", "tianshou==2.0.1"])
 
 
 # One subject, in its process.
