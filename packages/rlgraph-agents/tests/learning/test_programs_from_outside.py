@@ -195,6 +195,8 @@ def test_a_program_with_a_memory_does_what_its_root_does_from_outside(backend):
         DENSE,
         memory_spec={"type": "replay_memory", "capacity": 50},
         update_spec={"update_interval": 8, "batch_size": 16, "update_steps": 2},
+        optimizer_spec={"type": "adam", "learning_rate": [0.01, 0.0]},
+        exploration_spec={"epsilon_spec": {"type": "linear_decay", "from": 1.0, "to": 0.1, "end": 0.8}},
     )
     inside = of_replay(agent, CartPole(), ReplayTrainingGraph, ["begin", "fill", "train"])
     methods = ["begin", "one_step", "one_update", "sync_target"]
@@ -202,16 +204,20 @@ def test_a_program_with_a_memory_does_what_its_root_does_from_outside(backend):
     graph = inside.root
     assert (graph.steps_per_round, graph.updates_per_round, graph.rounds) == (2, 2, 8)
     inside.execute("begin"), outside.execute("begin")
-    inside.execute("fill", 0.25, 0.0)
-    ends = [outside.execute("one_step", 0.25) for _ in range(2)]
+    progress = [0.25 + step / 64 for step in range(34)]
+    inside.execute("fill", progress[0], 1 / 64)
+    ends = [outside.execute("one_step", progress[step]) for step in range(2)]
     due = np.random.default_rng(0).random((2, 16)) < 0.2
     assert due.sum(1).all()
-    results = [inside.execute("train", 0.25, 0.0, {"sync_target": flags}) for flags in due]
+    results = [
+        inside.execute("train", progress[first], 1 / 64, {"sync_target": flags})
+        for first, flags in zip((2, 18), due, strict=True)
+    ]
     losses = []
-    for flags in due.reshape(-1, 2):
-        ends += [outside.execute("one_step", 0.25) for _ in range(2)]
+    for step, flags in zip(range(2, 34, 2), due.reshape(-1, 2), strict=True):
+        ends += [outside.execute("one_step", each) for each in progress[step : step + 2]]
         for is_due in flags:
-            losses.append(outside.execute("one_update", 0.25))
+            losses.append(outside.execute("one_update", progress[step + 1]))
             if is_due:
                 outside.execute("sync_target")
     told = np.concatenate([result["steps"]["ends"] for result in results])
