@@ -126,6 +126,12 @@ def x(seed=0, size=6):
     return np.random.default_rng(seed).standard_normal((size, 3)).astype("float32")
 
 
+def test_compiling_takes_long_and_is_said(caplog):
+    with caplog.at_level("INFO", "rlgraph"):
+        make(True).program("learn")
+    assert caplog.messages == ["learn is compiled by XLA in its first call, which takes some seconds"]
+
+
 @pytest.mark.parametrize("options", [{}, {"use_kernels": False}, {"threads": None}])
 def test_compiled_equals_plain(options):
     """Losses, weights, moments and the draws of all kinds, after several updates."""

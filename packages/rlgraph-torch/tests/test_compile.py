@@ -583,8 +583,23 @@ class Remembering(Learner):
         return self.epochs_of_minibatches(*(records[key] for key in "sartn"))
 
 
+def test_compiling_takes_long_and_is_said(straight, caplog):
+    compiled, _ = pair(Learner)
+    with caplog.at_level("INFO", "rlgraph"):
+        compiled.execute("update", **batch(0))
+    assert caplog.messages == [
+        "compiling update by PyTorch: some 20 seconds, once for this machine and these sizes"
+    ]
+    caplog.clear()
+    with caplog.at_level("INFO", "rlgraph"):
+        pair(Learner)[0].execute("update", **batch(0))
+    assert not caplog.messages  # it is on disk
+
+
 @pytest.mark.slow
-def test_compiled_ahead_of_time(tmp_path):
+def test_compiled_ahead_of_time(tmp_path, monkeypatch):
+    headers = tmp_path / "headers"
+    monkeypatch.setattr("torch._inductor.codecache._HEADER_DIR", str(headers), raising=False)
     spaces = {**SPACES, "number": IntBox(1, None)}
     compiled, eager = pair(Remembering, spaces)
     for executor in (compiled, eager):
@@ -593,6 +608,9 @@ def test_compiled_ahead_of_time(tmp_path):
     for _ in range(5):
         same(compiled.execute("learn", 6), eager.execute("learn", 6))
     assert set(compiled.choices.values()) == {"aoti"}
+    assert (
+        not headers.exists()
+    )  # precompiled ones take longer than the program, and a folder that others know
     same(compiled.get_weights(), eager.get_weights())
     same(act(batch(1)["s"]), eager.execute("q", batch(1)["s"]))
     for group in compiled.storage.groups.values():

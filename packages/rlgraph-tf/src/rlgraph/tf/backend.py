@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
@@ -37,6 +38,8 @@ from rlgraph.tf.profiling import ScopedLinker, profile
 from rlgraph.tf.random import Stream
 from rlgraph.tf.storage import TfStorage
 from rlgraph.tf.variables import SegmentVariables
+
+_log = logging.getLogger(__name__)
 
 # Arrays become tensors outside the traced function; a later write never changes a value that was read.
 DIALECT = Dialect(
@@ -104,6 +107,7 @@ class TfBackend(Backend):
         name = plan.name if len(plan.segments) == 1 else f"{plan.name}/{segment.name}"
         if self._choose(name, plan, segment, concrete) != compilation.COMPILED:
             return make(self.trace(plan, segment, storage, hand_out=handed_out))
+        _log.info("%s is compiled by XLA in its first call, which takes some seconds", name)
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         program = make(compilation.compiled(concrete, specs))
         return compilation.unless_refused(program, make(concrete), name, partial(self._note_refusal, name))

@@ -28,12 +28,35 @@ def missing_compiler() -> str | None:
     return None if any(map(shutil.which, names)) else " or ".join(names)
 
 
+#: Settings for a short compilation. The code around the kernels is the same for every program, but for its calls, and
+#: most of what is compiled: it need not be optimized. Precompiled headers cost more than a few programs save.
+#: Patterns of operations to replace, which inductor loads, hardly occur in training.
+_SETTINGS = {
+    "aot_inductor.compile_wrapper_opt_level": "O0",
+    "aot_inductor.enable_line_tables": False,
+    "aot_inductor.precompile_headers": False,
+    "pattern_matcher": False,
+}
+
+
 def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path) -> None:
     """Compile `graph` into the shared library `library`; other files of the compiler stay in its folder."""
     with _quietly(library.parent.parent):
         import torch._inductor
+        from torch._inductor import config
 
-        torch._inductor.aot_compile(graph, tuple(inputs), options={"aot_inductor.output_path": str(library)})
+        known = config.get_config_copy()  # versions of torch differ
+        options: dict[str, Any] = {name: value for name, value in _SETTINGS.items() if name in known}
+        if not _has_rare_instructions():
+            options["cpp.vec_isa_ok"] = True  # else a test program is compiled and run
+        options["aot_inductor.output_path"] = str(library)
+        torch._inductor.aot_compile(graph, tuple(inputs), options=options)
+
+
+def _has_rare_instructions() -> bool:
+    """Whether the processor has vector instructions that compilers of C++20 may not know."""
+    capability = torch.backends.cpu.get_cpu_capability()
+    return capability not in ("AVX2", "AVX512") or torch.cpu._is_amx_tile_supported()
 
 
 def load_library(library: Path) -> Program:

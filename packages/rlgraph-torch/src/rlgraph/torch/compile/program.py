@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,8 @@ from rlgraph.torch.compile.tracing import Inputs, Traced, Tracer, tensor_of_arra
 from rlgraph.torch.profiling import Profiler
 from rlgraph.torch.random import DRAWS
 from rlgraph.torch.storage import TorchStorage
+
+_log = logging.getLogger(__name__)
 
 Lowered = Callable[..., tuple[Any, ...]]
 Emit = Callable[[Segment, Dialect], Lowered]
@@ -191,12 +194,12 @@ class Compiler:
             traced = Tracer(plan, segment, storage, self.dialect, self.float_dtype).trace(tensors)
         except Exception as error:  # any error: user code may need the values of tensors
             raise NotCompiled(f"it cannot be traced ({first_line(error)})") from error
-        how, program = self._program(traced, storage, tensors)
+        how, program = self._program(plan.name, traced, storage, tensors)
         bordered = _bordered(plan, segment, storage, eager, border, values, program, traced.inputs)
         return self.profiler.watch(bordered, (*border.namespace, "eager")), how
 
     def _program(
-        self, traced: Traced, storage: TorchStorage, tensors: Sequence[Tensor]
+        self, name: str, traced: Traced, storage: TorchStorage, tensors: Sequence[Tensor]
     ) -> tuple[str, Program]:
         """The program of the graph, from disk or new, and how it was made."""
         examples = [
@@ -209,6 +212,7 @@ class Compiler:
             return "aoti", _loaded(library)
         if missing := missing_compiler():
             raise NotCompiled(f"there is no C++ compiler ({missing})")
+        _log.info("compiling %s by PyTorch: some 20 seconds, once for this machine and these sizes", name)
         try:
             if key is None:
                 return "inductor", compile_here(traced.graph, examples, self.cache.folder)
