@@ -27,12 +27,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import peers
 from measure import Figure, Row, arguments, report
-from processes import add_rounds, alternating, chosen, environment, in_process
+from processes import add_rounds, alternating, chosen, in_process
 
 ROUNDS, WARM_UP, SECONDS = 3, 5.0, 8.0
-#: Torch is pinned exactly, as in tools/constraints.txt.
-RLLIB_REQUIREMENTS = ("ray[rllib]==2.60.0", "torch==2.13.0", "gymnasium", "ale-py", "opencv-python-headless")
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def main() -> None:
         _measure(options.measure, options.seconds)
     comparison = COMPARISONS[options.what]
     subjects = chosen(parser, options.only, comparison.subjects)
-    rllib = any(map(is_rllib, subjects)) and (options.rllib_python or rllib_environment())
+    rllib = any(map(is_rllib, subjects)) and (options.rllib_python or peers.interpreter("rllib"))
 
     def measured(subject: str) -> dict[str, Any]:
         python = rllib if is_rllib(subject) else None
@@ -169,8 +168,3 @@ def _report(
         loads = ", ".join(f"{result['load']:.1f}" for result in results)
         returns = ", ".join(f"{result['return']:.0f}" for result in results)
         print(f"  {subject}: {versions}; load {loads}; mean return of the last episodes {returns}")
-
-
-def rllib_environment() -> Path:
-    """The interpreter of an environment for RLlib."""
-    return environment("bench-rllib", "import ray.rllib, ale_py, cv2", RLLIB_REQUIREMENTS)
