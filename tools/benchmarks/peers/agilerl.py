@@ -1,7 +1,7 @@
 """AgileRL: TD3 by a loop as in its `train_off_policy`, without evolution, on networks that are given.
 
-What differs: each critic has an optimizer. Its PPO adds a layer to networks that are given, its DQN has no other targets
-than soft ones; it has neither SAC, A2C nor QR-DQN.
+What differs: each critic has an optimizer. Its PPO adds a layer to networks that are given, its DQN has soft targets
+alone; it has neither SAC, A2C nor QR-DQN.
 
 Counted: parameters of the actor 67,073, of the critics twice 67,329; an update at each step, of the actor at every
 second.

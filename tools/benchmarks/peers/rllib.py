@@ -2,6 +2,9 @@
 
 What differs: Adam's epsilon is 1e-8; PPO adds a row to each episode, so that most rollouts take 17 updates. It has
 neither A2C, TD3 nor QR-DQN. Processor time is that of the driver, without Ray's own processes.
+
+Counted: parameters of SAC 67,330 and twice 67,329, of DQN 4,610, of PPO 9,155; an update at each step of SAC, at every
+fourth of DQN.
 """
 
 from __future__ import annotations
@@ -87,21 +90,43 @@ OPTIONS: dict[str, dict[str, Any]] = {
 ITERATION = {"dqn": 500, "ppo": to.PPO_STEPS * to.NUM_ENVIRONMENTS, "sac": 100}
 
 
+def catalog() -> Any:
+    """Builds the critics of SAC: its own have an encoder for actions beside that for states, 658,433 parameters."""
+    import torch
+    from ray.rllib.algorithms.sac.sac_catalog import SACCatalog
+    from ray.rllib.core.models.configs import MLPEncoderConfig
+    from ray.rllib.core.models.torch.encoder import TorchMLPEncoder
+
+    class Critic(TorchMLPEncoder):  # type: ignore[misc]
+        def _forward(self, inputs: Any, **options: Any) -> Any:
+            return super()._forward({"obs": torch.cat((inputs["obs"], inputs["actions"]), dim=-1)}, **options)
+
+    class Catalog(SACCatalog):  # type: ignore[misc]
+        def _build_qf_encoder_continuous(self, framework: str) -> Any:
+            sizes = {"hidden_layer_dims": [to.SAC_UNITS], "output_layer_dim": to.SAC_UNITS}
+            activations = {"hidden_layer_activation": "relu", "output_layer_activation": "relu"}
+            return Critic(MLPEncoderConfig(input_dims=(4,), **sizes, **activations))
+
+    return Catalog
+
+
 def training(kind: str) -> Training:
     import ray
     import torch
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
     torch.set_num_threads(1)
     ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     options = dict(OPTIONS[kind])
     model, fragment = options.pop("model"), options.pop("fragment")
     env, num_envs = to.task_of(kind)
+    catalog_class = catalog() if kind == "sac" else None
     config = getattr(importlib.import_module(f"ray.rllib.algorithms.{kind}"), f"{kind.upper()}Config")()
     config = (
         config.environment(env)
         .env_runners(num_env_runners=0, num_envs_per_env_runner=num_envs, rollout_fragment_length=fragment)
         .learners(num_learners=0)
-        .rl_module(model_config=model)
+        .rl_module(rl_module_spec=RLModuleSpec(model_config=model, catalog_class=catalog_class))
         .training(gamma=to.DISCOUNT, **options)
         .reporting(min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=ITERATION[kind])
         .debugging(seed=to.SEED)
