@@ -75,8 +75,9 @@ def environment(name: str, probe: str, *installations: Sequence[str]) -> Path:
     folder = ROOT / ".venvs" / name
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not python.exists() or subprocess.run([str(python), "-c", probe], capture_output=True).returncode != 0:
-        what = ", ".join(word for each in installations for word in each)
-        print(f"Making {folder} with {what}; PyPI's torch for Linux brings CUDA (3 GB).")
+        words = [word for each in installations for word in each]
+        large = "; PyPI's torch for Linux brings CUDA (3 GB)" * any("torch==" in word for word in words)
+        print(f"Making {folder} with {', '.join(words)}{large}.")
         venv.create(folder, clear=True, with_pip=True)
         for each in installations:
             subprocess.run([str(python), "-m", "pip", "install", "-q", *each], check=True)

@@ -1,7 +1,9 @@
 """Other libraries in the benchmark of training: their settings, and what is refused."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,6 +67,41 @@ def test_settings_are_those_of_our_agents(peers: Any) -> None:
     assert (settings.DQN_CLIP_NORM, settings.DISCOUNT) == (subject.CLIP_NORM, subject.DISCOUNT)
     for kind, options in settings.AGENTS.items():
         assert numbers_in(options) & NUMBERS[kind]
+
+
+def test_environments_are_those_of_our_agents(peers: Any) -> None:
+    one, _ = peers.recorded("sac")
+    eight, _ = peers.recorded("ppo")
+    assert one.spec.id == "Pendulum-v1"
+    assert (eight.spec.id, eight.num_envs) == ("CartPole-v1", 8)
+
+
+@pytest.mark.parametrize(("given", "ratio", "target"), [("sb3", 2.0, 2.4), ("sbx", 0.5, None)])
+def test_ratios_are_over_the_first_library(
+    peers: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    given: str,
+    ratio: float,
+    target: float | None,
+) -> None:
+    """Targets are over Stable-Baselines3 only."""
+    from micro import train, training
+
+    rates = {"sb3": 10.0, "sbx": 40.0, "rlgraph tf": 20.0}
+
+    def measured(python: Path | None, agent: str, _: str, subject: str, *options: str) -> dict[str, Any]:
+        assert (agent, python) == ("sac", None if subject == "rlgraph tf" else Path(subject))
+        return {"steps_per_second": rates[subject], "mean_return": None, "versions": "any"}
+
+    monkeypatch.setattr(training, "in_process", measured)
+    monkeypatch.setattr(peers, "interpreter", Path)
+    file = tmp_path / "sac.json"
+    arguments = ["sac", "--peer", given, "--only", given, "--only", "rlgraph tf", "--json", str(file)]
+    monkeypatch.setattr(sys, "argv", ["micro/train", *arguments])
+    train.main()
+    ours = json.loads(file.read_text(encoding="utf-8"))["rows"][1]
+    assert (ours["ratio"]["median"], ours["target"]) == (ratio, target)
 
 
 @pytest.mark.parametrize(
