@@ -55,13 +55,22 @@ def test_products_with_a_short_axis(sizes, layout_a, layout_b):
     ("a", "b"),
     [
         (matrix(SHORT + 1, SHORT + 1), matrix(SHORT + 1, SHORT + 1)),
-        (matrix(LARGE + 1, 1), matrix(1, 1)),
+        (matrix(2, LARGE), matrix(LARGE, SHORT + 1)),
+        (matrix(LARGE, 2, "columns").t(), matrix(LARGE, SHORT + 1)),
         (torch.ones(2, 2, dtype=torch.int64), torch.ones(2, 2, dtype=torch.int64)),
     ],
 )
 def test_products_that_are_left_to_blas(a, b):
     assert product(a, b) is NotImplemented
     assert operations(traced(torch.mm, a, b)) == [aten.mm.default]
+
+
+@pytest.mark.parametrize("sizes", [(LARGE, 2, 9), (LARGE, 9, 2)])
+def test_loops_are_faster_than_blas_at_any_size_but_for_few_rows(sizes):
+    rows, inner, columns = sizes
+    a, b = matrix(rows, inner), matrix(inner, columns, seed=1)
+    assert aten.mm.default not in operations(traced(torch.mm, a, b))
+    np.testing.assert_allclose(product(a, b).numpy(), a.numpy() @ b.numpy(), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("columns", [3, 20])

@@ -28,11 +28,9 @@ def missing_compiler() -> str | None:
     return None if any(map(shutil.which, names)) else " or ".join(names)
 
 
-#: Settings for a short compilation. The code around the kernels is the same for every program, but for its calls, and
-#: most of what is compiled: it need not be optimized. Precompiled headers cost more than a few programs save.
-#: Patterns of operations to replace, which inductor loads, hardly occur in training.
+#: Settings for a short compilation. Precompiled headers cost more than a few programs save. Patterns of operations to
+#: replace, which inductor loads, hardly occur in training.
 _SETTINGS = {
-    "aot_inductor.compile_wrapper_opt_level": "O0",
     "aot_inductor.enable_line_tables": False,
     "aot_inductor.precompile_headers": False,
     "pattern_matcher": False,

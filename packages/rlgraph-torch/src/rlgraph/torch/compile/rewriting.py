@@ -21,19 +21,23 @@ from torch.fx import GraphModule, Node
 
 aten = torch.ops.aten
 
-#: Maximum length of a short axis, and the number of multiplications from which BLAS is faster anyway.
+#: Maximum length of a short axis, and the number of multiplications from which BLAS is faster if it is that of the rows.
 SHORT, LARGE = 8, 65536
 
 
 def product(a: Tensor, b: Tensor) -> Tensor:
-    """`aten.mm` if it is small and has a short axis; else left to BLAS."""
+    """`aten.mm` if it has a short axis; else left to BLAS."""
     (rows, inner), columns = a.shape, b.shape[1]
-    if min(rows, inner, columns) > SHORT or rows * inner * columns > LARGE or not a.is_floating_point():
+    if min(rows, inner, columns) > SHORT or not a.is_floating_point():
         return NotImplemented
     if inner <= SHORT:
         return _by_columns(a, b if _is_in_rows(b) else _stored(b))
+    if columns <= SHORT and _is_in_rows(a):
+        return _by_rows(a, b)
+    if rows * inner * columns > LARGE:
+        return NotImplemented
     if columns <= SHORT:
-        return _by_rows(a, b) if _is_in_rows(a) else _by_columns(b.t(), a.t()).t().contiguous()
+        return _by_columns(b.t(), a.t()).t().contiguous()
     return _by_columns(a, b) if _is_in_rows(b) else _by_rows(b.t(), a.t()).t().contiguous()
 
 
