@@ -21,7 +21,7 @@ from torch.fx import GraphModule, Node
 
 aten = torch.ops.aten
 
-#: Maximum length of a short axis, and the number of multiplications from which BLAS is faster if it is that of the rows.
+#: Maximum length of a short axis; if it is that of the rows, BLAS is faster from this number of multiplications on.
 SHORT, LARGE = 8, 65536
 
 
