@@ -28,26 +28,34 @@ def missing_compiler() -> str | None:
     return None if any(map(shutil.which, names)) else " or ".join(names)
 
 
-#: Settings for a short compilation. Precompiled headers cost more than a few programs save. Patterns of operations to
-#: replace, which inductor loads, hardly occur in training.
+#: Multiplications and additions in one instruction; and a short compilation. Precompiled headers cost more than a few
+#: programs save. Patterns of operations to replace, which inductor loads, hardly occur in training.
 _SETTINGS = {
+    "cpp.enable_floating_point_contract_flag": "fast",
     "aot_inductor.enable_line_tables": False,
     "aot_inductor.precompile_headers": False,
     "pattern_matcher": False,
 }
 
 
+def _settings() -> dict[str, Any]:
+    from torch._inductor import config
+
+    known = config.get_config_copy()  # versions of torch differ
+    settings: dict[str, Any] = {
+        name: value for name, value in _SETTINGS.items() if type(known.get(name)) is type(value)
+    }
+    if not _has_rare_instructions():
+        settings["cpp.vec_isa_ok"] = True  # else a test program is compiled and run
+    return settings
+
+
 def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path) -> None:
     """Compile `graph` into the shared library `library`; other files of the compiler stay in its folder."""
     with _quietly(library.parent.parent):
         import torch._inductor
-        from torch._inductor import config
 
-        known = config.get_config_copy()  # versions of torch differ
-        options: dict[str, Any] = {name: value for name, value in _SETTINGS.items() if name in known}
-        if not _has_rare_instructions():
-            options["cpp.vec_isa_ok"] = True  # else a test program is compiled and run
-        options["aot_inductor.output_path"] = str(library)
+        options = _settings() | {"aot_inductor.output_path": str(library)}
         torch._inductor.aot_compile(graph, tuple(inputs), options=options)
 
 
@@ -79,7 +87,7 @@ def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> 
     with _quietly(folder), torch.no_grad():
         from torch._inductor.compile_fx import compile_fx
 
-        compiled: Any = compile_fx(graph, list(inputs))
+        compiled: Any = compile_fx(graph, list(inputs), config_patches=_settings())
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:
         with torch.no_grad():

@@ -24,6 +24,12 @@ aten = torch.ops.aten
 #: Maximum length of a short axis; if it is that of the rows, BLAS is faster from this number of multiplications on.
 SHORT, LARGE = 8, 65536
 
+#: The rational function with the least relative error, 7e-9, up to `_FAR`, where the tangent is 1 but for two roundings
+#: (by reweighted least squares). Up to 9 or so, where it is 1, the function would be larger than 1 at times.
+_FAR = 8.0
+_NUMERATOR = (0.999999994, 0.134445049, 0.00357160624, 2.18947973e-05, 1.52306069e-08)
+_DENOMINATOR = (1.0, 0.467778322, 0.0261644742, 0.000341130545, 8.52252363e-07)
+
 
 def product(a: Tensor, b: Tensor) -> Tensor:
     """`aten.mm` if it has a short axis; else left to BLAS."""
@@ -50,15 +56,24 @@ def affine(biases: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: floa
 
 
 def hyperbolic_tangent(x: Tensor) -> Tensor:
-    """`aten.tanh` of single precision by an exponential, and by Lambert's continued fraction around 0.
+    """`aten.tanh` of single precision by a rational function, x P(x^2) / Q(x^2).
 
-    The difference to `torch.tanh` is below 3e-7 of the result; compiled it takes a fraction of the time.
+    The difference to `torch.tanh` is below 5e-7 of the result; compiled it takes a fraction of the time.
     """
     if x.dtype != torch.float32:
         return NotImplemented
-    square = x * x
-    near = x * (945.0 + square * (105.0 + square)) / (945.0 + square * (420.0 + square * 15.0))
-    return torch.where(torch.abs(x) < 0.6, near, 1.0 - 2.0 / (torch.exp(2.0 * x) + 1.0))
+    near = torch.clamp(x, -_FAR, _FAR)
+    square = near * near
+    return near * _polynomial(square, _NUMERATOR) / _polynomial(square, _DENOMINATOR)
+
+
+def _polynomial(x: Tensor, coefficients: tuple[float, ...]) -> Tensor:
+    """By Horner's rule, the constant first."""
+    *lower, highest = coefficients
+    value = x * highest + lower.pop()
+    while lower:
+        value = value * x + lower.pop()
+    return value
 
 
 #: Operation -> its replacement, which returns NotImplemented to keep the operation.
