@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from devlib.project import ROOT
+
 pytest.importorskip("sphinx")
-from speed import RESULTS, WAYS, speed_markdown
+from speed import PEERS, RESULTS, TITLES, WAYS, peers_markdown, speed_markdown
 
 
 def test_the_table(tmp_path: Path) -> None:
@@ -27,3 +29,24 @@ def test_the_table(tmp_path: Path) -> None:
 def test_every_agent_that_stable_baselines3_has_is_measured() -> None:
     measured = {file.stem for file in RESULTS.glob("*.json")}
     assert measured == {"a2c", "dqn", "ppo", "qr_dqn", "sac", "td3"}
+
+
+def test_the_table_of_libraries(tmp_path: Path) -> None:
+    """The fastest way is that with the largest median; a ratio is the median of the rounds' ratios."""
+    rows = [
+        {"name": "rltools", "figure": {"rounds": [100.0, 50.0, 80.0]}},
+        {"name": "rlgraph torch", "figure": {"rounds": [90.0, 90.0, 90.0]}},
+        {"name": "rlgraph torch compiled", "figure": {"rounds": [110.0, 100.0, 120.0]}},
+    ]
+    measured = {"agent": "sac", "machine": "A, load 1", "rows": rows, "trained_by": {"rltools": "rltools 2"}}
+    (tmp_path / "sac.json").write_text(json.dumps(measured))
+    lines = peers_markdown(tmp_path).splitlines()
+    assert lines[:3] == ["| | SAC |", "| --- | ---: |", "| RLgraph | 110, PyTorch, compiled |"]
+    assert "| RLtools | 80 (1.50) |" in lines and "| SBX |  |" in lines
+    assert lines[-1] == "rltools 2. A."
+
+
+def test_all_libraries_are_in_the_table() -> None:
+    libraries = ROOT / "tools" / "benchmarks" / "peers"
+    assert TITLES.keys() == {path.stem for path in libraries.glob("[a-z]*.py")}
+    assert {"sac", "td3"} <= {file.stem for file in PEERS.glob("*.json")}
