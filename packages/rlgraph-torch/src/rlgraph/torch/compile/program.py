@@ -212,7 +212,8 @@ class Compiler:
             return "aoti", _loaded(library)
         if missing := missing_compiler():
             raise NotCompiled(f"there is no C++ compiler ({missing})")
-        _log.info("compiling %s by PyTorch: some 20 seconds, once for this machine and these sizes", name)
+        often = "in each process" if key is None else "once for this machine and these sizes"
+        _log.info("compiling %s by PyTorch: some 20 seconds, %s", name, often)
         try:
             if key is None:
                 return "inductor", compile_here(traced.graph, examples, self.cache.folder)
