@@ -599,7 +599,7 @@ def test_compiling_takes_long_and_is_said(straight, caplog):
 @pytest.mark.slow
 def test_compiled_ahead_of_time(tmp_path, monkeypatch):
     headers = tmp_path / "headers"
-    monkeypatch.setattr("torch._inductor.codecache._HEADER_DIR", str(headers), raising=False)
+    monkeypatch.setattr("torch._inductor.codecache._HEADER_DIR", str(headers))
     spaces = {**SPACES, "number": IntBox(1, None)}
     compiled, eager = pair(Remembering, spaces)
     for executor in (compiled, eager):

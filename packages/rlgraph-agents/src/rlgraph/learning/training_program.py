@@ -379,10 +379,8 @@ class ReplayProgram(TrainingProgram):
         self._learner.memory_size = None
 
     def keep(self) -> None:
-        if (
-            self._learner.memory_size is None
-        ):  # the agent's memory is its own again, and may have changed since
-            return
+        if self._learner.memory_size is None:
+            return  # the agent's memory is its own again, and may have changed since
         memory, ring, host = self._memories()
         values = self.executor.get_weights()
         inserted, capacity = int(values[self.graph.ring.inserted.name]), memory.capacity
