@@ -288,16 +288,30 @@ def test_loops_are_around_programs(straight):
     assert len(straight) == 1 and compiled.choices == {"compile:nested": "aoti"}
 
 
+class Wind(Component):
+    """Draws from a stream of its own, always in the same way."""
+
+    @rlgraph_api
+    @graph_fn
+    def blow(self, ops, x):
+        return x + ops.random_uniform(ops.shape(x), -0.01, 0.01)
+
+
 class ActsFirst(Component):
     """Steps without a derivative, which draw and read the weights, and then one update on all of them."""
 
-    def __init__(self):
-        self.dense, self.adam = Dense(3), Adam(0.01)
-        super().__init__(self.dense, self.adam, scope="root")
+    def __init__(self, steps, numbered=False):
+        self.dense, self.adam, self.wind = Dense(3), Adam(0.01), Wind()
+        self.steps, self.numbered = steps, numbered
+        super().__init__(self.dense, self.adam, self.wind, scope="root")
 
     @rlgraph_api
     def train(self, states):
-        last, records = loop(40, lambda i, x: (self.moved(self.dense.call(x), x), x), states, collect=True)
+        def step(i, x):
+            moved = self.wind.blow(self.moved(self.dense.call(x), x))
+            return self.later(moved, i) if self.numbered else moved, x
+
+        last, records = loop(self.steps, step, states, collect=True)
         weights = self.dense.variables()
         self.adam.step(weights, self.size(self.dense.call(self.folded(records))))
         return last
@@ -305,6 +319,10 @@ class ActsFirst(Component):
     @graph_fn
     def moved(self, ops, y, x):
         return 0.9 * x + 0.1 * ops.tanh(y) + 0.01 * ops.random_normal(ops.shape(x))
+
+    @graph_fn
+    def later(self, ops, x, i):
+        return x + 0.001 * ops.astype(i, "float")
 
     @graph_fn
     def folded(self, ops, records):
@@ -315,16 +333,20 @@ class ActsFirst(Component):
         return ops.mean(ops.square(y - 1.0))
 
 
-def test_steps_ahead_of_an_update_are_around_a_program(straight):
+@pytest.mark.parametrize(
+    ("steps", "numbered", "in_one"), [(40, False, 4), (3, False, 3), (7, False, 1), (40, True, 1)]
+)
+def test_steps_ahead_of_an_update_are_around_a_program(straight, steps, numbered, in_one):
     spaces = {"states": FloatBox(shape=(3,), add_batch_rank=5)}
-    compiled, eager = pair(ActsFirst, spaces)
+    compiled, eager = pair(lambda: ActsFirst(steps, numbered), spaces)
     rngs = map(np.random.default_rng, range(3))
     states = [{"states": rng.normal(size=(5, 3)).astype(np.float32)} for rng in rngs]
     compare(compiled, eager, "train", states)
-    assert len(straight) == 2 and [*compiled.choices.values()] == [
-        "aoti",
-        "aoti",
-    ]  # the body of the loop, and the update
+    # The body of the loop, and the update.
+    assert len(straight) == 2 and [*compiled.choices.values()] == ["aoti", "aoti"]
+    sizes = [tuple(x.meta["val"].shape) for x in straight[0].graph.find_nodes(op="placeholder")]
+    assert sizes.count((5, 3)) == 1 + in_one + (in_one == 1)  # states, normal numbers, and alone uniform ones
+    assert sizes.count((in_one, 5, 3)) == (in_one > 1)
 
 
 def test_branches_are_around_programs(straight):

@@ -9,6 +9,7 @@ import torch
 from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops import OPERATIONS
 from rlgraph.torch.ops import TorchOps
+from rlgraph.torch.random import DRAWS, SEQUENTIAL
 
 RNG = np.random.default_rng(0)
 F = RNG.normal(size=(3, 4, 2)).astype(np.float32)
@@ -337,3 +338,14 @@ def test_derivatives_of_convolutions_by_filters_of_every_layout(channels, output
     # Each weight meets every element of its two columns once.
     sums = torch.stack([x[:, :, :2].sum((0, 1, 2)), x[:, :, 1:].sum((0, 1, 2))])
     torch.testing.assert_close(found, sums[None, :, :, None].expand_as(found))
+
+
+@pytest.mark.parametrize("kind", sorted(SEQUENTIAL))
+@pytest.mark.parametrize("shape", [(), (3,), (16,), (700, 3)])
+def test_one_draw_of_rows_has_the_numbers_of_one_for_each(kind, shape):
+    parameters = {"uniform": (-1.0, 2.0), "integers": (0, 2**40)}.get(kind, ())
+    dtype = torch.int64 if kind == "integers" else torch.float32
+    one, each = (torch.Generator().manual_seed(3) for _ in range(2))
+    rows = DRAWS[kind](one, (5, *shape), dtype, *parameters)
+    assert torch.equal(rows, torch.stack([DRAWS[kind](each, shape, dtype, *parameters) for _ in range(5)]))
+    assert torch.equal(one.get_state(), each.get_state())

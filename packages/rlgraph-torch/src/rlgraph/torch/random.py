@@ -25,6 +25,8 @@ DRAWS: dict[str, Callable[..., Tensor]] = {
     "integers": lambda g, shape, dtype, low, high: torch.randint(low, high, shape, dtype=dtype, generator=g),
     "permutation": lambda g, shape, dtype: torch.randperm(*shape, dtype=dtype, generator=g),
 }
+#: Kinds of draws of which one of several rows has the numbers of one for each row. (Normal numbers come in blocks.)
+SEQUENTIAL = {"uniform", "exponential", "fraction", "integers"}
 
 
 class TorchRandom:

@@ -7,8 +7,10 @@ shapes, so they can be drawn before the program runs, in the same order from the
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from rlgraph.core.graph.emission import Dialect, Linker, Tape, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.torch.compile.rewriting import DECOMPOSITIONS, store_numbers
 from rlgraph.torch.ops import TorchOps
+from rlgraph.torch.random import SEQUENTIAL
 from rlgraph.torch.storage import TorchStorage
 
 
@@ -61,6 +64,40 @@ class Traced:
         """Whether it calls custom operations."""
         calls = (node.target for node in self.graph.graph.nodes if node.op == "call_function")
         return any(getattr(target, "namespace", "aten") not in ("aten", "prims") for target in calls)
+
+
+class JoinedDraws:
+    """Draws of a program in as few calls as give the same numbers: a call costs more than some hundred numbers.
+
+    Args:
+        draws: in the order of the program.
+
+    Attributes:
+        draws: of these, those that are alike and alone on their stream are one, with one more axis in front.
+    """
+
+    def __init__(self, draws: Sequence[Draw]):
+        counts = Counter(draws)
+        kinds = Counter(draw.stream for draw in counts)  # of draws, on each stream
+        places: dict[Draw, int] = {}
+        rows = defaultdict[Draw, Iterator[int]](count)
+        joined: list[Draw] = []
+        self._parts: list[tuple[int, int | None]] = []
+        for draw in draws:
+            if counts[draw] == 1 or kinds[draw.stream] > 1 or draw.kind not in SEQUENTIAL:
+                self._parts.append((len(joined), None))
+                joined.append(draw)
+                continue
+            if draw not in places:
+                places[draw] = len(joined)
+                joined.append(replace(draw, shape=(counts[draw], *draw.shape)))
+            self._parts.append((places[draw], next(rows[draw])))
+        self.draws = tuple(joined)
+
+    def parts(self, numbers: Sequence[Tensor]) -> Iterator[Tensor]:
+        """The numbers of each original draw, from those of `draws`."""
+        for position, row in self._parts:
+            yield numbers[position] if row is None else numbers[position][row]
 
 
 class TracedOps(TorchOps):
@@ -121,9 +158,10 @@ class Tracer:
             Exception: any error of code that cannot be traced, mostly a branch on the value of a tensor.
         """
         noted: list[Draw] = []
-        graph = self._graph(arrays, noted, ())
+        graph = self._graph(arrays, noted)
+        joined = JoinedDraws(noted)
         if noted:
-            graph = self._graph(arrays, [], noted)
+            graph = self._graph(arrays, [], joined)
         store_numbers(graph)
         groups = len(arrays) + len(self.groups)
         used = _drop_unused_inputs(graph, groups)
@@ -132,14 +170,17 @@ class Tracer:
             Inputs(
                 tuple(i for i in used if i < len(arrays)),
                 tuple(self.groups[i - len(arrays)] for i in used if len(arrays) <= i < groups),
-                tuple(noted),
+                joined.draws,
             ),
         )
 
-    def _graph(self, arrays: Sequence[Tensor], noted: list[Draw], draws: Sequence[Draw]) -> GraphModule:
+    def _graph(
+        self, arrays: Sequence[Tensor], noted: list[Draw], joined: JoinedDraws | None = None
+    ) -> GraphModule:
         from torch.fx.experimental.proxy_tensor import make_fx  # slow to import
 
         buffers = [self.storage.groups[name] for name in self.groups]
+        draws = joined.draws if joined else ()
         numbers = [torch.empty(draw.shape, dtype=getattr(torch, draw.dtype)) for draw in draws]
 
         def program(*inputs: Tensor) -> Any:
@@ -148,9 +189,8 @@ class Tracer:
             storage = TorchStorage(self.storage.layout, self.storage.variables, self.storage.seed)
             for name in self.groups:
                 storage.adopt_group(name, next(given))
-            return self._emitted(storage, TracedOps(self.float_dtype, noted, given if draws else None))(
-                *received
-            )
+            drawn = joined.parts(list(given)) if joined else None
+            return self._emitted(storage, TracedOps(self.float_dtype, noted, drawn))(*received)
 
         with torch.no_grad():
             make = make_fx(program, decomposition_table=DECOMPOSITIONS, tracing_mode="fake")
