@@ -310,12 +310,12 @@ def test_ctrl_c_waits_for_the_end_of_a_call(backend, monkeypatch):
     assert (agent.timesteps, agent.updates) == (8 + 3 * 512, 3 * 128)
 
 
-def test_what_was_put_into_the_memory_after_training_stays(backend):
+def test_what_was_put_into_the_memory_after_training_stays(backend, tmp_path):
     agent = agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY)
     agent.learn(20, env="rlgraph/CartPole-v1", num_envs=NUMBER, in_graph=True)
     host = agent.executor.storage.host
     host["memory/rows/rewards"][:] = 7.0
-    agent.kept_program[1].keep()
+    agent.store_model(tmp_path / "model")
     assert (host["memory/rows/rewards"] == 7.0).all()
 
 
@@ -356,6 +356,32 @@ def test_the_memory_is_seen_while_a_program_has_it(backend, tmp_path):
     agent.learn(3000, env=CartPole, num_envs=NUMBER, in_graph=True, callbacks=Looks())
     assert set(Looks.sizes) == {50.0}
     assert int(Agent.load(Looks.stored).executor.execute("get_memory_size")) == 50
+
+
+def test_a_callback_uses_the_memory_that_a_program_has(backend):
+    """What it imports stays, and what it learns from is there."""
+    step = {
+        "states": np.full((5, 4), 0.25, np.float32),
+        "actions": np.zeros(5, np.int64),
+        "rewards": np.full(5, 7.0, np.float32),
+        "terminals": np.ones(5, bool),
+    }
+    seen = []
+
+    class Imports(Callback):
+        def on_update(self, worker, metrics):
+            agent = worker.agent
+            if not seen:
+                agent.import_observations(step)
+                agent.update()
+            seen.append(int(agent.call_api_method("get_memory_size")) - agent.timesteps)
+
+    options = {**MEMORY, "memory_spec": {"type": "replay_memory", "capacity": 2000}}
+    agent = agent_on(backend, "dqn", CartPole(), DENSE, **options)
+    agent.learn(1000, env=CartPole, num_envs=NUMBER, in_graph=True, callbacks=Imports())
+    memory = agent.learner.graph.memory
+    rewards = agent.executor.storage.host[memory.rows["rewards"].name]
+    assert len(seen) > 1 and set(seen) == {5} and np.count_nonzero(rewards == 7.0) == 5
 
 
 def refused(agent, said, env="rlgraph/CartPole-v1", **options):

@@ -34,9 +34,6 @@ class TrainingSampler(Protocol):
     def get_state(self) -> dict[str, Any] | None:
         """What a checkpoint keeps of it, in nested arrays; None: nothing yet."""
 
-    def keep(self) -> None:
-        """Give the agent what it has of its memory."""
-
 
 class AgentStorage:
     """Stores, loads and exports an agent. `BaseAgent` sets the attributes that are used here.
@@ -128,8 +125,8 @@ class AgentStorage:
                 f"store_model: expected a path with a name, to which the step is added, given {place}"
             )
         with self._updating, self._observing:  # counters, weights and memory of one moment
-            if memory and self._sampler is not None:
-                self._sampler.keep()
+            if memory:
+                self.learner.take_memory_back()
             own = {**self.progress_facts(), AGENT: self._readable_spec(), MEANING_KEY: MEANING}
             return self.executor.save(
                 place.with_name(f"{place.name}-{self.timesteps}") if add_timestep else place,

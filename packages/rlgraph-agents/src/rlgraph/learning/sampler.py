@@ -73,9 +73,6 @@ class Sampler:
         held = {"states": self.states, "begins": self._begins, "steps": self._checks.steps}
         return {"actor": self.actor.get_state(), **map_arrays(np.copy, held)}
 
-    def keep(self) -> None:
-        """Steps are in the agent's memory already."""
-
     def get_states(self) -> list[Any] | None:
         """The inner states of the environments; None if one cannot give them."""
         return self.environments.get_states()

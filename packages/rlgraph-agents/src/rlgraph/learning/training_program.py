@@ -126,7 +126,7 @@ def _reasons_of_size(memory: ReplayMemory, num_envs: int) -> list[str]:
     rows = memory.rows.values()
     size = sum(variable.size * np.dtype(variable.spec.dtype).itemsize for variable in rows)
     available = variables.machine_memory()
-    if available is not None and 2 * size > available:  # `ReplayProgram.keep` needs both on the host
+    if available is not None and 2 * size > available:  # `ReplayProgram.give_back` needs both on the host
         found.append(
             f"memory_spec.capacity {capacity}, {size / 2**30:,.1f} GiB of records, which a program needs twice: this "
             f"machine has {available / 2**30:,.1f} GiB of memory"
@@ -212,16 +212,9 @@ class TrainingProgram(ABC):
                 numbers = learner.count_program(steps, updates, results.get("numbers"), seen)
         except Exception:
             # The agent keeps the memory that it had, without what is wrong.
-            learner._due, learner.memory_size = due, None
+            learner._due, learner.memory_holder = due, None
             raise
         return numbers, seen
-
-    def keep(self) -> None:  # noqa: B027  # rollouts keep nothing
-        """Give the agent what it does not see after each call: its memory."""
-
-    def end(self) -> None:
-        """Training ends, or stops for a while."""
-        self.keep()
 
     # Checkpoints.
 
@@ -291,7 +284,7 @@ class RolloutProgram(TrainingProgram):
 class ReplayProgram(TrainingProgram):
     """Rounds of steps and updates in each call; a round without updates until there are enough records.
 
-    The agent's memory is copied into the program's where training begins, and back by `keep`.
+    The agent's memory is copied into the program's before a call, unless it is there, and back by `give_back`.
     """
 
     graph: ReplayTrainingGraph
@@ -334,6 +327,8 @@ class ReplayProgram(TrainingProgram):
         return self._of_round * (1 if self._fills else self.graph.rounds)
 
     def _call(self, first: float, last: float) -> tuple[int, Any]:
+        if self._learner.memory_holder is not self:
+            self._take_memory()
         if self._fills:
             return 0, self.executor.execute("fill", first, _change(first, last, self.graph.steps_per_round))
         rounds, graph = self.graph.rounds, self.graph
@@ -354,33 +349,21 @@ class ReplayProgram(TrainingProgram):
                 due[name][number - 1] = True
         return [due] if due else []
 
-    def begin(self, seed: int) -> None:
-        super().begin(seed)
-        self._take_memory()
-
-    def set_state(self, state: Mapping[str, Any]) -> None:
-        super().set_state(state)
-        self._take_memory()
-
     def _take_memory(self) -> None:
         memory, ring, host = self._memories()
         index, size = map(int, host[memory.cursor.name])
         values = {variable.name: host[memory.rows[path].name] for path, variable in ring.items()}
         values[self.graph.ring.inserted.name] = np.array(index + memory.capacity * (size == memory.capacity))
         self.executor.set_weights(values)
-        self._learner.memory_size = self._size
+        self._learner.memory_holder = self
 
-    def _size(self) -> int:
+    def size(self) -> int:
+        """The number of records."""
         inserted = self.executor.storage.read(self.graph.ring.inserted.name)
         return min(int(inserted), self.graph.ring.capacity)
 
-    def end(self) -> None:
-        super().end()
-        self._learner.memory_size = None
-
-    def keep(self) -> None:
-        if self._learner.memory_size is None:
-            return  # the agent's memory is its own again, and may have changed since
+    def give_back(self) -> None:
+        """Copy the records into the agent's memory."""
         memory, ring, host = self._memories()
         values = self.executor.get_weights()
         inserted, capacity = int(values[self.graph.ring.inserted.name]), memory.capacity

@@ -130,7 +130,7 @@ class InGraphTraining:
             self._train(worker, schedule, listeners)
         finally:  # Ctrl-C and errors keep what was learned from, too
             with self.agent.exclusive():
-                self.program.end()
+                self.agent.learner.take_memory_back()
 
     def _train(self, worker: Worker, schedule: RunSchedule, listeners: Listeners) -> None:
         agent, program, on_update = self.agent, self.program, listeners.to("on_update")
