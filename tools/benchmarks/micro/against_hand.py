@@ -169,8 +169,8 @@ def rows_of_updates(case: Case, by_hand: Mapping[str, Any]) -> list[Row]:
     return compared(figures, "by hand", "us", 1e6, TARGET, case.prefix)
 
 
-def check_equal(case: Case, by_hand: Mapping[str, Any]) -> None:
-    """All must give the same losses, and the same weights after some updates.
+def check_equal(case: Case, by_hand: Mapping[str, Any], tolerance: float = 1e-5) -> None:
+    """All must give the same losses, and the same weights after some updates, up to `tolerance`.
 
     Raises:
         AssertionError: they do not.
@@ -182,7 +182,7 @@ def check_equal(case: Case, by_hand: Mapping[str, Any]) -> None:
     weights = case.executor.get_weights()
     for update in by_hand.values():
         for name, value in update.weights().items():
-            np.testing.assert_allclose(value, weights[name], rtol=1e-4, atol=1e-5, err_msg=name)
+            np.testing.assert_allclose(value, weights[name], rtol=1e-4, atol=tolerance, err_msg=name)
 
 
 def _in_turn(update: Update, batches: Sequence[Any]) -> Callable[[], Any]:
