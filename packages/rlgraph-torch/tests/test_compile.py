@@ -334,7 +334,7 @@ class ActsFirst(Component):
 
 
 @pytest.mark.parametrize(
-    ("steps", "numbered", "in_one"), [(40, False, 4), (3, False, 3), (7, False, 1), (40, True, 1)]
+    ("steps", "numbered", "in_one"), [(40, False, 5), (3, False, 3), (7, False, 1), (40, True, 1)]
 )
 def test_steps_ahead_of_an_update_are_around_a_program(straight, steps, numbered, in_one):
     spaces = {"states": FloatBox(shape=(3,), add_batch_rank=5)}

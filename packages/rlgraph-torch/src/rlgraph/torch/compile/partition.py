@@ -50,8 +50,9 @@ from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Leaf, Plan, Segment
 from rlgraph.core.graph.variables import GradientList
 
-#: Most iterations of a loop without derivatives in one program. (8 are 2 % faster and take 9 s more to compile: PPO.)
-MAX_CHUNK = 4
+#: Most iterations of a loop without derivatives in one program. (8 in place of 4 are 2 % faster with PPO, and take 9 s
+#: more to compile. 5 are a whole rollout of A2C.)
+MAX_CHUNK = 5
 
 Pieces = tuple["Segment | Around", ...]
 
