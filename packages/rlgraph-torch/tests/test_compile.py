@@ -4,7 +4,6 @@ import threading
 
 import numpy as np
 import pytest
-import torch
 
 from rlgraph.components import Adam, Dense, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
 from rlgraph.core import (
@@ -349,6 +348,37 @@ def test_steps_ahead_of_an_update_are_around_a_program(straight, steps, numbered
     assert sizes.count((in_one, 5, 3)) == (in_one > 1)
 
 
+class Turns(ActsFirst):
+    """A loop that carries one tensor twice at first, and collects a constant."""
+
+    @rlgraph_api
+    def train(self, states):
+        def step(i, carried):
+            first, second, third = carried
+            return (second, third, self.wind.blow(first)), (first, True)
+
+        (last, *_), (records, _) = loop(
+            self.steps, step, (states, self.minus(states), self.minus(states)), collect=True
+        )
+        self.adam.step(self.dense.variables(), self.size(self.dense.call(self.folded(records))))
+        return last
+
+    @graph_fn
+    def minus(self, ops, x):
+        return -x
+
+
+def test_one_tensor_as_two_inputs_at_first(straight):
+    compiled, eager = pair(lambda: Turns(10), {"states": FloatBox(shape=(3,), add_batch_rank=5)})
+    compare(
+        compiled,
+        eager,
+        "train",
+        [{"states": np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)}],
+    )
+    assert [*compiled.choices.values()] == ["aoti", "aoti"]
+
+
 def test_branches_are_around_programs(straight):
     compiled, eager = pair(Scheduled, {**SPACES, "number": IntBox(1, 9)}, dtype="float64")
     batches = [batch(i, dtype="float64") for i in range(8)]
@@ -648,46 +678,3 @@ def test_compiled_ahead_of_time(tmp_path, monkeypatch):
     compiled.load(tmp_path / "saved")
     same(compiled.execute("learn", 6), eager.execute("learn", 6))
     same(compiled.execute("learn", 4), eager.execute("learn", 4))
-
-
-class Custom(Component):
-    """Part of an update is an operation that is not torch's own."""
-
-    def __init__(self):
-        self.layer, self.adam = Dense(1), Adam(0.01)
-        super().__init__(self.layer, self.adam, scope="root")
-
-    @rlgraph_api
-    def update(self, s):
-        loss = self._loss(self.layer.call(s), self._target(s))
-        self.adam.step(self.layer.variables(), loss)
-        return loss
-
-    @graph_fn(spaces=FloatBox(shape=(1,), add_batch_rank=True))
-    def _target(self, ops, s): ...
-
-    @_target.kernel("torch")
-    def _target_on_torch(self, ops, s):
-        return sum_of_rows(s)
-
-    @graph_fn
-    def _loss(self, ops, y, target):
-        return ops.mean(ops.square(y - target))
-
-
-@torch.library.custom_op("rlgraph_tests::sum_of_rows", mutates_args=())
-def sum_of_rows(x: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(x.numpy().sum(axis=1, keepdims=True))
-
-
-@sum_of_rows.register_fake
-def _(x: torch.Tensor) -> torch.Tensor:
-    return x.new_empty((x.shape[0], 1))
-
-
-@pytest.mark.slow
-def test_custom_operations_are_compiled_for_this_process(cache):
-    compiled, eager = pair(Custom, {"s": STATES})
-    compare(compiled, eager, "update", [{"s": batch(i)["s"]} for i in range(4)])
-    assert compiled.choices == {"compile:update": "inductor"}
-    assert [entry.name for entry in cache.iterdir()] == ["inductor"]

@@ -284,3 +284,53 @@ def test_what_a_killed_process_left_is_removed_after_a_day(tmp_path):
     os.utime(old, (time.time() - 90_000,) * 2)
     Cache(tmp_path).store("key", Path.touch)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".new-new", "key"]
+
+
+class Custom(Component):
+    """Part of an update is an operation that is not torch's own."""
+
+    def __init__(self):
+        self.layer, self.adam = Dense(1), Adam(0.01)
+        super().__init__(self.layer, self.adam, scope="root")
+
+    @rlgraph_api
+    def update(self, s):
+        loss = self._loss(self.layer.call(s), self._target(s))
+        self.adam.step(self.layer.variables(), loss)
+        return loss
+
+    @graph_fn(spaces=FloatBox(shape=(1,), add_batch_rank=True))
+    def _target(self, ops, s): ...
+
+    @_target.kernel("torch")
+    def _target_on_torch(self, ops, s):
+        return sum_of_rows(s)
+
+    @graph_fn
+    def _loss(self, ops, y, target):
+        return ops.mean(ops.square(y - target))
+
+
+@torch.library.custom_op("rlgraph_tests::sum_of_rows", mutates_args=())
+def sum_of_rows(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(x.numpy().sum(axis=1, keepdims=True))
+
+
+@sum_of_rows.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return x.new_empty((x.shape[0], 1))
+
+
+@pytest.mark.slow
+def test_custom_operations_are_compiled_for_this_process(cache):
+    space = {"s": FloatBox(shape=(3,), add_batch_rank=True)}
+    compiled, eager = (
+        GraphExecutor(Custom(), space, backend="torch", execution_spec={"seed": 3, "compile": compile})
+        for compile in (True, False)
+    )
+    rng = np.random.default_rng(0)
+    for states in rng.normal(size=(4, 6, 3)).astype(np.float32):
+        losses = [executor.execute("update", states) for executor in (compiled, eager)]
+        np.testing.assert_allclose(*losses, rtol=1e-6)
+    assert compiled.choices == {"compile:update": "inductor"}
+    assert [entry.name for entry in cache.iterdir()] == ["inductor"]

@@ -40,7 +40,7 @@ class Update:
         self._held = {name: value.clone().requires_grad_() for name, value in self._first.items()}
         self._optimizers: list[torch.optim.Adam] = []
         self._prepare()
-        self._run = _made(how, self.step)
+        self._run = _made(how, self.step, self.restart)
 
     def _prepare(self) -> None:
         """Make networks and optimizers."""
@@ -54,7 +54,7 @@ class Update:
         return [self._held[name] for name in names]
 
     def adam(self, network: Sequence[Tensor], rate: float, epsilon: float) -> torch.optim.Adam:
-        # One that can be recorded, which is nothing to the CPU.
+        # Only this kind can be recorded.
         capturable = self.device.type == "cuda"
         self._optimizers.append(torch.optim.Adam(network, rate, eps=epsilon, capturable=capturable))
         return self._optimizers[-1]
@@ -76,7 +76,8 @@ class Update:
         return {name: value.detach().cpu().numpy() for name, value in self._held.items()}
 
 
-def _made(how: str, step: Callable[..., Any]) -> Callable[..., Any]:
+def _made(how: str, step: Callable[..., Any], restart: Callable[[], None]) -> Callable[..., Any]:
+    """The function of an update; a recording is made in its first call, ahead of all other updates."""
     if how == "eager":
         return step
     compiled = torch.compile(step)
@@ -97,6 +98,7 @@ def _made(how: str, step: Callable[..., Any]) -> Callable[..., Any]:
             with torch.cuda.graph(graph):
                 losses = compiled(*inputs)
             recording.extend((graph, inputs, losses))
+            restart()  # the calls before the recording were updates
         graph, inputs, losses = recording
         for tensor, given in zip(inputs, batch, strict=True):
             tensor.copy_(given)

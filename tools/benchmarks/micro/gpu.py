@@ -1,8 +1,8 @@
 """Updates on a GPU beside those of single-file implementations, and DQN in ALE Pong; at most ten minutes.
 
 DQN, PPO and SAC of `against_hand`, from a NumPy batch to the loss, after a check that all compute the same. ``eager``,
-``compiled`` and ``cuda graph`` are CleanRL's and LeanRL's ways (`by_hand/single_file_torch.py`); ours is not compiled,
-and compiled, which records CUDA graphs. Pong: frames per second of training, an update of 32 transitions at every
+``compiled`` and ``cuda graph`` are CleanRL's and LeanRL's ways (`by_hand/single_file_torch.py`). ``rlgraph compiled``
+records CUDA graphs. Pong: frames per second of training, an update of 32 transitions at every
 fourth step of the agent, the network of three convolutions, by the clock; needs ale-py.
 
     python tools/benchmarks micro/gpu [--device cuda:0] [--only ppo]
@@ -26,7 +26,7 @@ from rlgraph.agents import Agent
 PARTS = ("dqn", "ppo", "sac", "pong")
 WAYS = ("eager", "compiled", "cuda graph")
 ROUNDS, BLOCKS = 3, 20
-TOLERANCE = 1e-3  # of weights: Adam makes whole steps of derivatives that are nothing but rounding
+TOLERANCE = 1e-3  # of weights: where a derivative is only rounding error, Adam makes a whole step
 PONG = {"type": "atari", "game": "Pong"}
 FRAMESKIP, WARM_UP, STEPS = 4, 2_000, 4_000  # steps of the agent
 
@@ -73,7 +73,7 @@ def updates(name: str, device: str) -> Iterator[Row]:
 
 
 class Ours:
-    """A case as `check_equal` takes what is compared with another."""
+    """The other side of `check_equal`: a case in place of code by hand."""
 
     def __init__(self, case: Case):
         self.case = case

@@ -358,30 +358,85 @@ def test_the_memory_is_seen_while_a_program_has_it(backend, tmp_path):
     assert int(Agent.load(Looks.stored).executor.execute("get_memory_size")) == 50
 
 
-def test_a_callback_uses_the_memory_that_a_program_has(backend):
-    """What it imports stays, and what it learns from is there."""
-    step = {
-        "states": np.full((5, 4), 0.25, np.float32),
-        "actions": np.zeros(5, np.int64),
-        "rewards": np.full(5, 7.0, np.float32),
-        "terminals": np.ones(5, bool),
-    }
-    seen = []
+MARKED = {
+    "states": np.full((5, 4), 0.25, np.float32),
+    "actions": np.zeros(5, np.int64),
+    "rewards": np.full(5, 7.0, np.float32),
+    "terminals": np.ones(5, bool),
+}
+RECORDS = {**MARKED, "next_states": MARKED["states"]}
 
-    class Imports(Callback):
+
+def learned_with(backend, use):
+    """An agent whose callback calls ``use(agent)`` after each call of its program, and how often that was."""
+    calls = []
+
+    class Uses(Callback):
         def on_update(self, worker, metrics):
-            agent = worker.agent
-            if not seen:
-                agent.import_observations(step)
-                agent.update()
-            seen.append(int(agent.call_api_method("get_memory_size")) - agent.timesteps)
+            if use is not None and len(calls) < 5:
+                calls.append(use(worker.agent))
 
-    options = {**MEMORY, "memory_spec": {"type": "replay_memory", "capacity": 2000}}
-    agent = agent_on(backend, "dqn", CartPole(), DENSE, **options)
-    agent.learn(1000, env=CartPole, num_envs=NUMBER, in_graph=True, callbacks=Imports())
-    memory = agent.learner.graph.memory
-    rewards = agent.executor.storage.host[memory.rows["rewards"].name]
-    assert len(seen) > 1 and set(seen) == {5} and np.count_nonzero(rewards == 7.0) == 5
+    large = {**MEMORY, "memory_spec": {"type": "replay_memory", "capacity": 9000}}
+    agent = agent_on(backend, "dqn", CartPole(), DENSE, **large)
+    agent.learn(2000, env=CartPole, num_envs=NUMBER, in_graph=True, callbacks=Uses())
+    return agent, len(calls)
+
+
+def rewards_of(agent):
+    size = int(agent.executor.execute("get_memory_size"))
+    return agent.executor.storage.host[agent.learner.graph.memory.rows["rewards"].name][:size]
+
+
+@pytest.mark.parametrize(
+    ("use", "records", "steps"),
+    [
+        (lambda agent: agent.import_observations(MARKED), 5, 0),
+        (lambda agent: agent.observe(**RECORDS, batched=True), 5, 5),
+        (lambda agent: agent.call_api_method("insert_records", RECORDS), 5, 0),
+    ],
+)
+def test_what_a_callback_puts_into_the_memory_of_a_program_stays(backend, use, records, steps):
+    agent, calls = learned_with(backend, use)
+    rewards = rewards_of(agent)
+    assert calls > 2 and np.count_nonzero(rewards == 7.0) == calls * records
+    assert len(rewards) == agent.timesteps + calls * (records - steps)
+
+
+def test_a_callback_reads_the_memory_of_a_program(backend, tmp_path):
+    """It learns from all records, and nothing changes for the program."""
+    sizes = []
+
+    def look(agent):
+        sizes.append(int(agent.call_api_method("get_memory_size")) - agent.timesteps)
+        agent.store_model(tmp_path / "model")
+        sizes.append(len(rewards_of(agent)) - agent.timesteps)
+
+    (looked, _), (alone, _) = learned_with(backend, look), learned_with(backend, None)
+    assert {*sizes} == {0}
+    for name, value in alone.get_weights().items():
+        np.testing.assert_array_equal(looked.get_weights()[name], value, err_msg=name)
+    updated, calls = learned_with(backend, lambda agent: agent.update())
+    assert updated.updates == alone.updates + calls and len(rewards_of(updated)) == updated.timesteps
+
+
+def test_a_callback_loads_a_model_without_a_memory(backend, tmp_path):
+    agent_on(backend, "dqn", CartPole(), DENSE, **MEMORY).store_model(tmp_path / "model", memory=False)
+    steps = []
+
+    def load(agent):
+        steps.append(agent.timesteps)
+        agent.load_model(tmp_path / "model")
+
+    agent, _ = learned_with(backend, load)
+    assert len(rewards_of(agent)) == sum(steps) + agent.timesteps
+
+
+@pytest.mark.parametrize("in_graph", [True, False])
+def test_a_callback_trains(backend, in_graph):
+    agent, calls = learned_with(
+        backend, lambda agent: agent.learn(40, env=CartPole, num_envs=NUMBER, in_graph=in_graph)
+    )
+    assert calls > 1 and len(rewards_of(agent)) == agent.timesteps
 
 
 def refused(agent, said, env="rlgraph/CartPole-v1", **options):

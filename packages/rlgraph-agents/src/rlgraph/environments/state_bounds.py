@@ -136,7 +136,7 @@ class _Part:
             ]
             self.few = list(zip(*(bound.ravel().tolist() for bound in bounds), strict=True))
         for number, (low, high) in zip(rows.ravel().tolist(), self.few, strict=False):
-            if not low <= number <= high:
+            if number < low or number > high:
                 return False
         return True
 

@@ -126,7 +126,7 @@ class AgentStorage:
             )
         with self._updating, self._observing:  # counters, weights and memory of one moment
             if memory:
-                self.learner.take_memory_back()
+                self.learner.copy_memory_back()
             own = {**self.progress_facts(), AGENT: self._readable_spec(), MEANING_KEY: MEANING}
             return self.executor.save(
                 place.with_name(f"{place.name}-{self.timesteps}") if add_timestep else place,
@@ -180,6 +180,7 @@ class AgentStorage:
         there = read_manifest(source).facts
         check_scales(self.learner, there, source)
         beside = read_beside(source)
+        self.learner.copy_memory_back(to_write=True)
         try:
             facts = self.executor.load(source, required_facts=self.progress_facts())
         except CheckpointError as error:

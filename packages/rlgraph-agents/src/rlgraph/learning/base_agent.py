@@ -300,7 +300,6 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
         with self._observing:
             if self._sampler is not None or self._sampler_state is not None:
                 self._sampler = self._sampler_state = None
-                self.learner.take_memory_back()
                 self.flush_buffers()  # the episodes of the sampler end here
             given = (states, preprocessed_states, actions, rewards, terminals, next_states, truncations)
             self._observer.observe(*given, internals, remembered, env_id, batched)
@@ -373,7 +372,6 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
                 "newest steps only: give update(batch) a rollout"
             )
         with self._updating, self._observing:
-            learner.take_memory_back()
             if not isinstance(observations, str | Path):
                 return import_steps(learner, self._batches, observations)
             dtype, masked = learner.spec.dtype, learner.graph.masked
@@ -414,7 +412,6 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
                 return {**numbers, **items}
             if sequence_indices is not None:
                 raise InputError("update: sequence_indices without a batch")
-            self.learner.take_memory_back()
             return self.learner.update()
 
     def post_process(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> dict[str, Any]:
@@ -433,7 +430,6 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
     def update_offline(self) -> dict[str, float]:
         """One update from the memory, which no steps of the agent's own made due; its results."""
         with self._updating:
-            self.learner.take_memory_back()
             return self.learner.update(offline=True)
 
     def update_if_due(self) -> dict[str, Any] | None:
@@ -443,10 +439,11 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
 
     def call_api_method(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Run an API method of the root component."""
-        if self.learner.memory_holder is not None:
-            with self.exclusive():
-                self.learner.take_memory_back()
-        return self.executor.execute(method, *args, **kwargs)
+        if self.learner.program is None:
+            return self.executor.execute(method, *args, **kwargs)
+        with self.exclusive():  # the program has the memory between its calls, too
+            self.learner.copy_memory_back(to_write=True)
+            return self.executor.execute(method, *args, **kwargs)
 
     # The end.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,6 +15,23 @@ from rlgraph.experience.step import VectorStep
 from rlgraph.learning.agent_graph import AgentGraph
 from rlgraph.learning.group import Alone, LearnerGroup
 from rlgraph.learning.statistics import Statistics
+
+
+class MemoryProgram(Protocol):
+    """A program that trains an agent, and may have the records of its memory in variables of its own.
+
+    Attributes:
+        has_memory: whether it has them now. If not, it takes them for its next call.
+    """
+
+    has_memory: bool
+
+    def size(self) -> int:
+        """The number of records."""
+
+    def give_back(self) -> None:
+        """Copy the records into the agent's memory."""
+
 
 #: The numbers of this process's own actor, and of whoever acted in data sets.
 OWN, DATA = -1, -2
@@ -51,8 +69,33 @@ class Intake:
         self._newest: dict[int, Origin] = {}
         #: Actor -> what turns its steps into records.
         self._writers: dict[int, Writer] = {}
+        #: What trains now, if that is a program.
+        self.program: MemoryProgram | None = None
+        self._giving_back = threading.Lock()
+        self._insert_records = None if graph.memory is None else executor.program("insert_records")
         #: What takes in the steps of this process's own actor.
         self._own = self._writer(OWN)
+
+    def copy_memory_back(self, to_write: bool = False) -> None:
+        """Copy what a program has of the memory back, ahead of a use of it.
+
+        The caller has a lock that the program needs, or is its thread.
+
+        Args:
+            to_write: the memory is written, and the program takes the records again for its next call.
+        """
+        program = self.program
+        if program is not None:
+            with self._giving_back:
+                if program.has_memory:
+                    program.give_back()
+                    program.has_memory = not to_write
+
+    def insert_records(self, records: Any) -> Any:
+        """Put records into the memory."""
+        self.copy_memory_back(to_write=True)
+        assert self._insert_records is not None
+        return self._insert_records(records)
 
     def add(self, step: VectorStep, slots: np.ndarray | None = None, is_counted: bool = False) -> None:
         """Take in a step of this process.
@@ -108,11 +151,11 @@ class Intake:
 
     def insert_data(self, records: Mapping[str, Any]) -> None:
         """Put records of steps that were made elsewhere into the memory."""
-        self.executor.program("insert_records")(self.experience.as_data(records))
+        self.insert_records(self.experience.as_data(records))
 
     def _writer(self, actor: int) -> Writer:
         if actor not in self._writers:
-            insert = None if self.graph.memory is None else self.executor.program("insert_records")
+            insert = None if self.graph.memory is None else self.insert_records
             insert = self.insert_data if actor == DATA else insert
             self._writers[actor] = self.experience.make_writer(insert, self._dtype)
         return self._writers[actor]

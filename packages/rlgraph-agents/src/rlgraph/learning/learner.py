@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,16 +28,6 @@ from rlgraph.learning.intake import OWN, Intake
 from rlgraph.learning.statistics import Statistics
 from rlgraph.learning.update_numbers import UpdateNumbers, checked_numbers
 from rlgraph.spaces import FloatBox, from_spec
-
-
-class MemoryHolder(Protocol):
-    """A program that trains with the records of a learner's memory in its own variables."""
-
-    def size(self) -> int:
-        """The number of records."""
-
-    def give_back(self) -> None:
-        """Copy the records into the learner's memory."""
 
 
 class Learner(Intake):
@@ -113,17 +103,9 @@ class Learner(Intake):
         self._batch_size = np.array(size and group.share(size, "update_spec.batch_size"))
         #: Whether records are kept in its memory; else replay shards keep them, and checkpoints do not have it.
         self.keeps_memory = True
-        #: The program that has the memory in its own variables; None: the records are the graph's.
-        self.memory_holder: MemoryHolder | None = None
         #: Whether the memory is known to hold records.
         self._has_records = False
         self._due = {name: self._interval(name) for name in algorithm.schedule}
-
-    def take_memory_back(self) -> None:
-        """The records are the graph's own again, until a program that trains takes them for its next call."""
-        if self.memory_holder is not None:
-            self.memory_holder.give_back()
-            self.memory_holder = None
 
     def check_environments(self, number: int) -> None:
         """Find out whether updates can learn from this number of environments.
@@ -149,6 +131,7 @@ class Learner(Intake):
     def _can_learn(self) -> bool:
         """Whether there are records: the first steps may all still wait to become some."""
         memory = self.graph.memory
+        self.copy_memory_back()
         self._has_records = memory is None or self.group.all_are(
             int(self.executor.execute("get_memory_size")) > 0
         )
@@ -199,6 +182,7 @@ class Learner(Intake):
         """An update from what the experience has."""
         if self.graph.memory is None:
             return self._from_fragments([self.experience.take(self.version)])
+        self.copy_memory_back()
         try:
             results = self._run("update_from_memory", self._batch_size)
         except NumericalError as error:  # priorities go to the memory before anybody sees the loss
@@ -296,8 +280,8 @@ class Learner(Intake):
         if len({*rates.values()}) == 1:
             numbers = {"learning_rate": next(iter(rates.values()))}
         if self.graph.memory is not None and self.keeps_memory:
-            holder = self.memory_holder
-            size = holder.size() if holder else self.executor.execute("get_memory_size")
+            program = self.program if self.program and self.program.has_memory else None
+            size = program.size() if program else self.executor.execute("get_memory_size")
             numbers["replay_size"] = float(size)
         return {**numbers, **self.numbers.take()}
 
@@ -311,7 +295,6 @@ class Learner(Intake):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         self._has_records = False  # a checkpoint may come without its memory
-        self.memory_holder = None
         super().set_state(state)
 
     def counters(self) -> dict[str, Any]:

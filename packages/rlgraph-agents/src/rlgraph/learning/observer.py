@@ -44,7 +44,7 @@ class Observer:
             and learner.statistics is None
             and not self._actor.sees_previous
         ):
-            self._insert = learner.executor.program("insert_records")
+            self._insert = learner.insert_records
         #: Looks at raw states; the steps of its messages are those of the agent.
         self._bounds = StateBounds(
             reader.raw,

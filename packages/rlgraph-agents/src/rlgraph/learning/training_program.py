@@ -143,7 +143,12 @@ class TrainingProgram(ABC):
 
     Raises:
         HostFunctionError: a host function cuts the program; see also `reasons_against`.
+
+    Attributes:
+        has_memory: whether the records of the agent's memory are in the program's own.
     """
+
+    has_memory = False
 
     def __init__(self, agent: BaseAgent, environment: EnvironmentComponent):
         self._learner, self.environment, learner = agent.learner, environment, agent.learner
@@ -212,9 +217,18 @@ class TrainingProgram(ABC):
                 numbers = learner.count_program(steps, updates, results.get("numbers"), seen)
         except Exception:
             # The agent keeps the memory that it had, without what is wrong.
-            learner._due, learner.memory_holder = due, None
+            learner._due, self.has_memory = due, False
             raise
         return numbers, seen
+
+    # The memory, of which rollouts have none.
+
+    def size(self) -> int:
+        """The number of records."""
+        return 0
+
+    def give_back(self) -> None:  # noqa: B027
+        """Copy the records into the agent's memory."""
 
     # Checkpoints.
 
@@ -327,7 +341,7 @@ class ReplayProgram(TrainingProgram):
         return self._of_round * (1 if self._fills else self.graph.rounds)
 
     def _call(self, first: float, last: float) -> tuple[int, Any]:
-        if self._learner.memory_holder is not self:
+        if not self.has_memory:
             self._take_memory()
         if self._fills:
             return 0, self.executor.execute("fill", first, _change(first, last, self.graph.steps_per_round))
@@ -355,15 +369,13 @@ class ReplayProgram(TrainingProgram):
         values = {variable.name: host[memory.rows[path].name] for path, variable in ring.items()}
         values[self.graph.ring.inserted.name] = np.array(index + memory.capacity * (size == memory.capacity))
         self.executor.set_weights(values)
-        self._learner.memory_holder = self
+        self.has_memory = True
 
     def size(self) -> int:
-        """The number of records."""
         inserted = self.executor.storage.read(self.graph.ring.inserted.name)
         return min(int(inserted), self.graph.ring.capacity)
 
     def give_back(self) -> None:
-        """Copy the records into the agent's memory."""
         memory, ring, host = self._memories()
         values = self.executor.get_weights()
         inserted, capacity = int(values[self.graph.ring.inserted.name]), memory.capacity

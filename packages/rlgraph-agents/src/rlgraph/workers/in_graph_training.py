@@ -124,13 +124,18 @@ class InGraphTraining:
                 "in_graph=False",
                 path="callbacks",
             )
-        with self.agent.exclusive():
-            self._begin(schedule)
+        agent, learner = self.agent, self.agent.learner
+        with agent.exclusive():
+            learner.copy_memory_back(to_write=True)  # of a training whose callback trains
+            outer, learner.program = learner.program, self.program
         try:
+            with agent.exclusive():
+                self._begin(schedule)
             self._train(worker, schedule, listeners)
         finally:  # Ctrl-C and errors keep what was learned from, too
-            with self.agent.exclusive():
-                self.agent.learner.take_memory_back()
+            with agent.exclusive():
+                learner.copy_memory_back(to_write=True)
+                learner.program = outer
 
     def _train(self, worker: Worker, schedule: RunSchedule, listeners: Listeners) -> None:
         agent, program, on_update = self.agent, self.program, listeners.to("on_update")

@@ -25,7 +25,8 @@ DRAWS: dict[str, Callable[..., Tensor]] = {
     "integers": lambda g, shape, dtype, low, high: torch.randint(low, high, shape, dtype=dtype, generator=g),
     "permutation": lambda g, shape, dtype: torch.randperm(*shape, dtype=dtype, generator=g),
 }
-#: Kinds of draws of which one of several rows has the numbers of one for each row. (Normal numbers come in blocks.)
+#: Kinds for which one draw of several rows equals one draw per row, by PyTorch's present kernels: normal numbers come
+#: in blocks, and MKL's exponential ones, which PyTorch does not use, would have a seed per draw.
 SEQUENTIAL = {"uniform", "exponential", "fraction", "integers"}
 
 

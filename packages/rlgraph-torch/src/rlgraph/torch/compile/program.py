@@ -189,7 +189,8 @@ class Compiler:
         border: Border,
         values: Sequence[Any],
     ) -> tuple[Lowered, str]:
-        tensors = [_contiguous(value, border) for value in values]
+        # Copies: a trace would take two inputs for one where the first call happens to be given the same tensor twice.
+        tensors = [_contiguous(value, border).clone() for value in values]
         try:
             traced = Tracer(plan, segment, storage, self.dialect, self.float_dtype).trace(tensors)
         except Exception as error:  # any error: user code may need the values of tensors

@@ -73,7 +73,7 @@ class JoinedDraws:
         draws: in the order of the program.
 
     Attributes:
-        draws: of these, those that are alike and alone on their stream are one, with one more axis in front.
+        draws: equal draws that have their stream to themselves are one draw, with a new first axis.
     """
 
     def __init__(self, draws: Sequence[Draw]):
@@ -126,7 +126,11 @@ def tracing_dialect(dialect: Dialect) -> Dialect:
 
 
 def _received(value: Any) -> Tensor:
-    return torch.tensor(value) if isinstance(value, np.ndarray) else value
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.ndim == 0:  # a tensor of known values would be one that inductor cannot stack with others
+        return torch.full((), value.item(), dtype=getattr(torch, value.dtype.name))
+    return torch.tensor(value)
 
 
 def tensor_of_array(array: np.ndarray) -> Tensor:
