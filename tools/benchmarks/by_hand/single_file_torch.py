@@ -121,11 +121,7 @@ class DQN(Update):
     def step(self, *batch: Tensor) -> Any:
         frozen, target = ([value.detach() for value in part] for part in (self.policy, self.target))
         loss = dqn_torch.loss_of(frozen, target, self.policy, *batch)
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.policy, subject.CLIP_NORM)
-        self.optimizer.step()
-        return loss.detach()
+        return _descend(self.optimizer, loss, subject.CLIP_NORM)
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> float:
         return float(self._run(*self.tensors([batch[key] for key in subject.KEYS])))
@@ -151,11 +147,7 @@ class PPO(Update):
 
     def step(self, *minibatch: Tensor) -> Any:
         loss = ppo_torch.loss_of(self.networks, *minibatch)
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.networks, ppo_learner.CLIP_NORM)
-        self.optimizer.step()
-        return loss.detach()
+        return _descend(self.optimizer, loss, ppo_learner.CLIP_NORM)
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> float:
         *records, values = self.tensors([batch[key] for key in ppo_learner.RECORDS])
@@ -186,24 +178,28 @@ class SAC(Update):
                 alpha, self.actor, self.targets, rewards, terminals, next_states, next_noise
             )
         critic_loss = sac_torch.critic_loss_of(self.critics, states, actions, wanted)
-        _descend(self.step_critics, critic_loss)
+        critic_loss = _descend(self.step_critics, critic_loss)
         new_actions, log_probs = sac_torch.act(self.actor, states, noise)
         critics = [value.detach() for value in self.critics]
         actor_loss = sac_torch.actor_loss_of(alpha, critics, states, new_actions, log_probs)
-        _descend(self.step_actor, actor_loss)
+        actor_loss = _descend(self.step_actor, actor_loss)
         temperature_loss = -logarithm * (log_probs.detach().mean() + sac_learner.TARGET_ENTROPY)
-        _descend(self.step_temperature, temperature_loss)
+        temperature_loss = _descend(self.step_temperature, temperature_loss)
         with torch.no_grad():
             for target, value in zip(self.targets, self.critics, strict=True):
                 target.lerp_(value, sac_learner.TAU)
-        return torch.stack([loss.detach() for loss in (critic_loss, temperature_loss, actor_loss)])
+        return torch.stack([critic_loss, temperature_loss, actor_loss])
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> list[float]:
         losses: list[float] = self._run(*self.tensors([batch[key] for key in sac_learner.KEYS])).tolist()
         return losses
 
 
-def _descend(optimizer: torch.optim.Adam, loss: Tensor) -> None:
+def _descend(optimizer: torch.optim.Adam, loss: Tensor, limit: float | None = None) -> Tensor:
+    """A step, with a limit on the norm of all derivatives; the loss without its derivative."""
     optimizer.zero_grad()
     loss.backward()
+    if limit is not None:
+        torch.nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], limit)
     optimizer.step()
+    return loss.detach()

@@ -2,8 +2,8 @@
 
 DQN, PPO and SAC of `against_hand`, from a NumPy batch to the loss, after a check that all compute the same. ``eager``,
 ``compiled`` and ``cuda graph`` are CleanRL's and LeanRL's ways (`by_hand/single_file_torch.py`). ``rlgraph compiled``
-records CUDA graphs. Pong: frames per second of training, an update of 32 transitions at every
-fourth step of the agent, the network of three convolutions, by the clock; needs ale-py.
+records CUDA graphs. Pong: frames per second of training by the clock, an update of 32 transitions at every fourth step
+of the agent, the network of three convolutions; needs ale-py.
 
     python tools/benchmarks micro/gpu [--device cuda:0] [--only ppo]
 """

@@ -438,7 +438,7 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
             return self.learner.update_if_due()
 
     def call_api_method(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """Run an API method of the root component."""
+        """Run an API method of the root component; in training in one program, between two of its calls."""
         if self.learner.program is None:
             return self.executor.execute(method, *args, **kwargs)
         with self.exclusive():  # the program has the memory between its calls, too
