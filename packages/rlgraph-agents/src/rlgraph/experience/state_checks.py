@@ -40,7 +40,6 @@ class StateChecks:
         graph = getattr(actor, "graph", None)  # a script has none
         report = ReportOnce() if graph is None else graph.report_bounds
         self._environments, self._masked, self._at_truncations = environments, masked, at_truncations
-        self._look = _look_at(environments.state_space, environments.num_environments)
         self._parts = parts_of(environments.state_space)
         self._bounds = StateBounds(
             environments.state_space,
@@ -48,6 +47,7 @@ class StateChecks:
             lambda index: self.steps[index],
             refuse if environments.validate_states else report,
         )
+        self._look = _look_at(environments.state_space, environments.num_environments, self._bounds)
         #: Steps of all environments, and their number when each episode began.
         self._clock, self._began = 0, np.zeros(environments.num_environments, np.int64)
 
@@ -92,7 +92,7 @@ class StateChecks:
     def _check(self, states: Any) -> None:
         if not self._look(states):
             self._look_closely(states)
-        self._bounds.look(states, slice(len(self._began)))
+            self._bounds.look(states, slice(len(self._began)))
 
     def _look_closely(self, states: Any) -> None:
         for path, rows in leaves_of(states, "state"):
@@ -115,13 +115,15 @@ class StateChecks:
         raise EnvironmentFault(f"{self._place(index)}: the action mask allows no action: {fault}")
 
 
-def _look_at(space: Space, number: int) -> Callable[[Any], bool]:
-    """A quick check of a batch of states: False if a float may not be finite, or an integer outside its Space."""
+def _look_at(space: Space, number: int, bounds: StateBounds, name: str = "state") -> Callable[[Any], bool]:
+    """A quick check of a batch of states: False if a number may not be finite, or outside its Space."""
     if isinstance(space, Dict | Tuple):
         parts = space.items() if isinstance(space, Dict) else enumerate(space)
-        checks = [(key, _look_at(part, number)) for key, part in parts]
+        checks = [(key, _look_at(part, number, bounds, f"{name}/{key}")) for key, part in parts]
         return lambda rows: all(check(rows[key]) for key, check in checks)
     if isinstance(space, FloatBox):
+        if (check := bounds.check_of(name)) is not None:
+            return check
         if number * prod(space.shape) <= FEW:
             return lambda rows: isfinite(sum(rows.ravel().tolist()))
         return lambda rows: isfinite(np.vdot(rows, rows))

@@ -45,8 +45,6 @@ def as_fraction(method: str, fraction: Any) -> float:
     Raises:
         InputError: it is something else, such as NaN, which schedules would make of every value.
     """
-    if type(fraction) is float and 0.0 <= fraction <= 1.0:  # that of every step of training, quickly
-        return fraction
     if not is_number(fraction) or not 0.0 <= fraction <= 1.0:
         raise InputError(f"{method}: argument fraction: expected a number from 0 to 1, given {fraction!r}")
     return float(fraction)

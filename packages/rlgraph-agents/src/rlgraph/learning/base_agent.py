@@ -174,7 +174,9 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
 
     def set_progress(self, fraction: float) -> None:
         """Tell the schedules how much of training is done (0 to 1)."""
-        self.learner.progress[()] = as_fraction("set_progress", fraction)
+        if type(fraction) is not float or not 0.0 <= fraction <= 1.0:  # quickly: once in every step of training
+            fraction = as_fraction("set_progress", fraction)
+        self.learner.progress[()] = fraction
 
     def metrics(self) -> dict[str, float]:
         """Numbers of the algorithm's parts, such as ``{"epsilon": probability of a random action}``."""

@@ -93,9 +93,9 @@ class Intake:
 
     def insert_records(self, records: Any) -> Any:
         """Put records into the memory."""
-        self.copy_memory_back(to_write=True)
-        assert self._insert_records is not None
-        return self._insert_records(records)
+        if self.program is not None:
+            self.copy_memory_back(to_write=True)
+        return self._insert_records(records)  # type: ignore[misc]
 
     def add(self, step: VectorStep, slots: np.ndarray | None = None, is_counted: bool = False) -> None:
         """Take in a step of this process.

@@ -128,18 +128,13 @@ class SingleThreadedWorker(Worker):
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
         vector = self.vector_env
         self._sampler = sampler = agent.make_sampler(vector)
-        set_progress, update, act, add = (
-            agent.set_progress,
-            agent.update_if_due,
-            sampler.step,
-            episodes.add,
-        )
-        observe = agent.observe_step
+        set_progress, fraction_at, update = agent.set_progress, schedule.fraction_at, agent.update_if_due
+        act, add, observe = sampler.step, episodes.add, agent.observe_step
         on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
         counted = self._counted
         self._begin(sampler, schedule)
         while not schedule.is_over:
-            set_progress(schedule.fraction)
+            set_progress(fraction_at(schedule.done))
             step = act(use_exploration)
             add(step.rewards)
             done = number if counted is None else counted

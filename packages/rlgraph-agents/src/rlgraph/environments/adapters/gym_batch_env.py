@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -48,6 +49,8 @@ class GymBatchEnv(VectorEnv):
         self.final_states: Rows = None
         self._running = False
         self._clock = 0
+        #: The shape of what is one number per environment.
+        self._column = (num_environments,)
         self._masks: GymMasks | None = None
 
     def _with_masks(self, states: Rows, infos: Mapping[str, Any]) -> Rows:
@@ -133,17 +136,15 @@ class GymBatchEnv(VectorEnv):
                 f"step() returns (observations, rewards, terminated, truncated, infos), got {given}."
             )
         observations, rewards, terminated, truncated, infos = result
-        rewards = self._column("rewards", rewards, "fiub").astype(np.float64)
-        if (
-            not np.vdot(rewards, rewards) <= LARGEST_REWARD
-        ):  # a cheap check of all; only a failure checks each
+        rewards = _checked(rewards, self._column, "fiub", "rewards").astype(np.float64)
+        if not rewards.dot(rewards) <= LARGEST_REWARD:  # a cheap check of all; only a failure checks each
             for index, reward in enumerate(rewards.tolist()):
                 if (fault := explain_number(reward)) is not None:
                     raise EnvironmentFault(f"environment {index}: {fault}.")
         # The classes may write into these arrays in the next step.
-        terminated = self._column("terminated", terminated, "b").copy()
-        truncated = self._column("truncated", truncated, "b").copy()
-        if not isinstance(infos, Mapping):
+        terminated = _checked(terminated, self._column, "b", "terminated").copy()
+        truncated = _checked(truncated, self._column, "b", "truncated").copy()
+        if type(infos) is not dict and not isinstance(infos, Mapping):
             raise EnvironmentFault(f"infos is a dict, got {type(infos).__name__}.")
         ended = terminated | truncated
         self.idle = self.dropped = self.finished if self._resets_in_the_next_step else ()
@@ -160,9 +161,6 @@ class GymBatchEnv(VectorEnv):
         """The states to act on after an end, if resets take no step; completes `final_states`."""
         raise NotImplementedError
 
-    def _column(self, name: str, values: Any, kinds: str) -> np.ndarray[Any, Any]:
-        return _checked(values, (self.num_environments,), kinds, name)
-
 
 def _checked(values: Any, shape: tuple[int, ...], kinds: str, name: str) -> np.ndarray[Any, Any]:
     array = np.asarray(values)
@@ -177,6 +175,8 @@ def _checked(values: Any, shape: tuple[int, ...], kinds: str, name: str) -> np.n
 def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
     """Gymnasium's dict of arrays (`_key` marks the rows that have it) as one dict per environment."""
     each: list[dict[str, Any]] = [{} for _ in range(size)]
+    if not infos:
+        return each
     for key, values in infos.items():
         if key.startswith("_") or key in ("final_obs", "final_info"):
             continue
@@ -233,6 +233,7 @@ def batch_to_gym(single: GymSpace, space: Space) -> Callable[[Rows], Any]:
         items = [batch_to_gym(theirs, ours) for theirs, ours in zip(single.spaces, space, strict=True)]
         return lambda batch: tuple(item(part) for item, part in zip(items, batch, strict=True))
     if isinstance(single, gymnasium.spaces.Discrete):
-        start, dtype = int(single.start), single.dtype
-        return lambda batch: np.asarray(batch, dtype) + dtype.type(start)
+        start, dtype = single.dtype.type(single.start), single.dtype
+        # A copy, as sums are: the environment may keep it.
+        return (lambda batch: np.asarray(batch, dtype) + start) if start else partial(np.array, dtype=dtype)
     return to_gym(single, space)
