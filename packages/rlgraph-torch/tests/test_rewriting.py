@@ -9,11 +9,12 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from rlgraph.torch.compile.rewriting import (
     DECOMPOSITIONS,
     LARGE,
+    REPEATED,
     SHORT,
     affine,
     hyperbolic_tangent,
     product,
-    store_numbers,
+    store_repeated,
 )
 
 aten = torch.ops.aten
@@ -103,30 +104,48 @@ def test_derivatives_of_products_with_a_short_axis():
 def test_numbers_are_stored_where_larger_tensors_are_computed_of_them():
     def scaled(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         norm = torch.sqrt((x * x).sum() + 1.0)
-        return x / norm + x * torch.ones(()), (0.9**t).expand(3)
+        return x / norm + x * torch.ones(()), x * 0.9**t
 
     x, t = torch.arange(1.0, 4.0), torch.tensor(2.0)
     module = traced(scaled, x, t)
     before = operations(module)
-    store_numbers(module)
+    store_repeated(module)
     stored = [node.args[0].target for node in module.graph.nodes if node.target is aten.as_strided.default]
     # Neither the sum, of which only a number is made, nor the constant, nor a view of an input.
     assert stored == [aten.sqrt.default, aten.pow.Scalar]
     assert len(operations(module)) == len(before) + 2
     first, second = module(x, t)
     np.testing.assert_allclose(first.numpy(), np.arange(1, 4) / np.sqrt(15) + np.arange(1, 4), rtol=1e-6)
-    np.testing.assert_allclose(second.numpy(), [0.81] * 3, rtol=1e-6)
+    np.testing.assert_allclose(second.numpy(), 0.81 * np.arange(1, 4), rtol=1e-6)
 
 
 def test_a_number_of_rank_two_keeps_its_rank():
     def scaled(x: Tensor) -> Tensor:
-        return x / x.sum((0, 1), keepdim=True)
+        return x / (2.0 * x.sum((0, 1), keepdim=True))
 
     x = torch.ones(3, 4)
     module = traced(scaled, x)
-    store_numbers(module)
+    store_repeated(module)
     assert aten.as_strided.default in operations(module)
-    np.testing.assert_allclose(module(x).numpy(), np.full((3, 4), 1 / 12), rtol=1e-6)
+    np.testing.assert_allclose(module(x).numpy(), np.full((3, 4), 1 / 24), rtol=1e-6)
+
+
+@pytest.mark.parametrize("times", [REPEATED - 1, REPEATED])
+def test_what_is_computed_is_stored_where_a_tensor_repeats_it_often(times):
+    """As the targets of quantiles are, in the differences to all others."""
+
+    def differences(x: Tensor, y: Tensor) -> Tensor:
+        repeated = (x * x).unsqueeze(1)
+        return torch.cat([repeated + x.unsqueeze(1)], 1) - y
+
+    x, y = torch.arange(6.0).reshape(2, 3), torch.arange(float(times)).reshape(times, 1)
+    module = traced(differences, x, y)
+    store_repeated(module)
+    stored = [node.args[0].target for node in module.graph.nodes if node.target is aten.as_strided.default]
+    # Neither the square, of which only a tensor of its size is made, nor views of inputs.
+    assert stored == ([aten.cat.default] if times == REPEATED else [])
+    expected = (x * x + x).numpy()[:, None] - y.numpy()
+    np.testing.assert_allclose(module(x, y).numpy(), expected, rtol=1e-6)
 
 
 def test_hyperbolic_tangent():

@@ -6,8 +6,9 @@ fuses with its neighbours.
 
 **Biases.** BLAS adds them in one more pass over the result; added separately, they are part of the activation's loop.
 
-**Numbers.** Inductor inlines the computation of a single number into the loops that use it. The compiler cannot hoist
-it, since the loop might write to its source: it would compute powers and roots again for every eight elements.
+**Repetitions.** Inductor inlines the computation of a tensor into the loops that use it, also where a larger tensor
+repeats its elements: a number in all of them, a target of 50 quantiles in 50 rows. The compiler cannot hoist it, since
+the loop might write to its source: it would compute powers, roots and greatest elements again for every eight elements.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ aten = torch.ops.aten
 
 #: Maximum length of a short axis; if it is that of the rows, BLAS is faster from this number of multiplications on.
 SHORT, LARGE = 8, 65536
+
+#: A tensor is stored if one that is computed from it has at least so many times its elements.
+REPEATED = 8
 
 #: The rational function with the least relative error, 7e-9, up to `_FAR`, where the tangent is 1 but for two roundings
 #: (by reweighted least squares). Up to 9 or so, where it is 1, the function would be larger than 1 at times.
@@ -104,35 +108,45 @@ def _stored(x: Tensor) -> Tensor:
     return torch.as_strided(copy, copy.shape, copy.stride())
 
 
-def store_numbers(module: GraphModule) -> None:
-    """Materialize single numbers that larger tensors are computed from."""
+def store_repeated(module: GraphModule) -> None:
+    """Materialize what tensors are computed from that repeat its elements, if it is one number or they do so often."""
     graph = module.graph
     for node in list(graph.nodes):
-        larger = [user for user in node.users if user.op == "call_function" and not _is_number(user)]
-        if not larger or not _is_computed_number(node):
+        if not _is_inlined(node):
             continue
-        number = node.meta["val"]
+        value = node.meta["val"]
+        often = 1 if value.numel() == 1 else REPEATED * value.numel() - 1
+        repeating = [user for user in node.users if _most_elements(user) > often]
+        if not repeating:
+            continue
         with graph.inserting_after(node):
             stored = graph.call_function(
-                aten.as_strided.default, (node, list(number.shape), list(number.stride()))
+                aten.as_strided.default, (node, list(value.shape), list(value.stride()))
             )
         stored.meta = dict(node.meta)
-        for user in larger:
+        for user in repeating:
             user.replace_input_with(node, stored)
     module.recompile()
 
 
-def _is_number(node: Node) -> bool:
-    value = node.meta.get("val")
-    return isinstance(value, Tensor) and value.numel() == 1
+def _is_inlined(node: Node) -> bool:
+    """Whether inductor may compute it where it is used."""
+    return _is_pointwise(node) or node.target in (aten.gather.default, aten.cat.default)
 
 
-def _is_computed_number(node: Node) -> bool:
-    """Whether it is neither a constant nor a view of existing memory."""
+def _is_pointwise(node: Node) -> bool:
     target = node.target
     return (
-        _is_number(node)
-        and isinstance(target, torch._ops.OpOverload)
-        and not target.is_view
-        and bool(node.all_input_nodes)
+        isinstance(target, torch._ops.OpOverload)
+        and torch.Tag.pointwise in target.tags
+        and isinstance(node.meta.get("val"), Tensor)
     )
+
+
+def _most_elements(user: Node) -> int:
+    """Of the tensors that are computed element by element from this one, or from a view of it."""
+    if user.target is aten.as_strided.default:
+        return 0  # it is stored
+    if isinstance(user.target, torch._ops.OpOverload) and user.target.is_view:
+        return max(map(_most_elements, user.users), default=0)
+    return user.meta["val"].numel() if _is_pointwise(user) else 0

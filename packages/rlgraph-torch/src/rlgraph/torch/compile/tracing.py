@@ -20,7 +20,7 @@ from torch.fx import GraphModule
 
 from rlgraph.core.graph.emission import Dialect, Linker, Tape, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.torch.compile.rewriting import DECOMPOSITIONS, store_numbers
+from rlgraph.torch.compile.rewriting import DECOMPOSITIONS, store_repeated
 from rlgraph.torch.ops import TorchOps
 from rlgraph.torch.random import SEQUENTIAL
 from rlgraph.torch.storage import TorchStorage
@@ -166,7 +166,7 @@ class Tracer:
         joined = JoinedDraws(noted)
         if noted:
             graph = self._graph(arrays, [], joined)
-        store_numbers(graph)
+        store_repeated(graph)
         groups = len(arrays) + len(self.groups)
         used = _drop_unused_inputs(graph, groups)
         return Traced(
