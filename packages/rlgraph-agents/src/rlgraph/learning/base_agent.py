@@ -174,7 +174,7 @@ class BaseAgent(AgentStorage, AgentOfAlgorithm):
 
     def set_progress(self, fraction: float) -> None:
         """Tell the schedules how much of training is done (0 to 1)."""
-        if type(fraction) is not float or not 0.0 <= fraction <= 1.0:  # quickly: once in every step of training
+        if type(fraction) is not float or not 0.0 <= fraction <= 1.0:  # at every step: quickly
             fraction = as_fraction("set_progress", fraction)
         self.learner.progress[()] = fraction
 
