@@ -153,7 +153,8 @@ class FragmentBuffer:
         _set_row(fields["remembered"], t, step.remembered)
         fields["rewards"][t] = step.rewards
         fields["begins"][t] = step.begins
-        fields["valid"][t] = True if step.valid is None else step.valid
+        if step.valid is not None:  # else it is True already
+            fields["valid"][t] = step.valid
         _set_row(fields["states"], t + 1, step.next_states)  # for a cut; else the next step writes it again
         ends = step.terminals | step.truncations
         if np.count_nonzero(ends):  # else the flags are False already
@@ -224,6 +225,7 @@ class FragmentBuffer:
             return
         self.filled = int(state["filled"])
         self._fields = {"remembered": None, "internal_states": None, **map_arrays(np.copy, state["fields"])}
+        self._fields["valid"][self.filled :] = True  # False in what earlier versions gave
         self._reached = {
             (t, slot): map_arrays(lambda rows, i=i: rows[i].copy(), state["reached"])
             for i, (t, slot) in enumerate(state["places"].tolist())
@@ -236,10 +238,7 @@ class FragmentBuffer:
         def room(extra: int) -> Any:
             return lambda rows: np.zeros((self.length + extra, *np.shape(rows)), np.asarray(rows).dtype)
 
-        flags = {
-            name: np.zeros((self.length, number), bool)
-            for name in ("terminals", "truncations", "begins", "valid")
-        }
+        flags = {name: np.zeros((self.length, number), bool) for name in ("terminals", "truncations", "begins")}
         kept = len(range(0, self.length, self._interval))
         self._fields = {
             "states": map_arrays(room(1), step.states),
@@ -247,6 +246,7 @@ class FragmentBuffer:
             "rewards": room(0)(step.rewards),
             "remembered": map_arrays(room(0), step.remembered),
             "internal_states": map_arrays(room(kept - self.length), step.internal_states),
+            "valid": np.ones((self.length, number), bool),
             **flags,
         }
 
@@ -255,7 +255,7 @@ def _set_row(held: Any, t: int, given: Any) -> None:
     """Write the rows of step `t`; None has none."""
     if type(held) is np.ndarray:  # the usual case first: this is called in every step
         held[t] = given
-    else:
+    elif held is not None:
         map_arrays(lambda array, rows: array.__setitem__(t, rows), held, given)
 
 
