@@ -238,7 +238,9 @@ class FragmentBuffer:
         def room(extra: int) -> Any:
             return lambda rows: np.zeros((self.length + extra, *np.shape(rows)), np.asarray(rows).dtype)
 
-        flags = {name: np.zeros((self.length, number), bool) for name in ("terminals", "truncations", "begins")}
+        flags = {
+            name: np.zeros((self.length, number), bool) for name in ("terminals", "truncations", "begins")
+        }
         kept = len(range(0, self.length, self._interval))
         self._fields = {
             "states": map_arrays(room(1), step.states),

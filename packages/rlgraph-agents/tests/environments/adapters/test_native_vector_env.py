@@ -121,6 +121,16 @@ def test_cart_poles_are_truncated_after_500_steps():
     assert env.gym_env.steps[1:].tolist() == [0] * 7
 
 
+@pytest.mark.parametrize("wrong", [2, -1])
+def test_cart_poles_refuse_other_actions(wrong):
+    env, actions = NativeVectorEnv("CartPole-v1", 3), np.array([0, 1, 1])
+    env.reset(seed=0)
+    env.step(actions.astype(np.int32))
+    actions[2] = wrong
+    with pytest.raises(EnvironmentFault, match=rf"CartPole-v1, step 2 .*\[ *0, +1, +{wrong}\].* invalid"):
+        env.step(actions)
+
+
 def test_what_auto_takes():
     assert isinstance(make_vector_env("CartPole-v1", 7), SequentialVectorEnv)
     assert isinstance(make_vector_env({"type": "openai_gym", "gym_env": "CartPole-v1"}, 16), NativeVectorEnv)
