@@ -69,7 +69,7 @@ COMPARISONS = {
     "a2c": of("a2c", (None, 6.0, None, None), 51_200, 4_096),
     "sac": of("sac", (None, None, 2.4, None), 1_000, 200),
     "td3": of("td3", (None, None, 2.4, None), 1_000, 200),
-    "qr_dqn": of("qr_dqn", (None, 2.4, None, None), 10_000, 1_500),
+    "qr_dqn": of("qr_dqn", (None, 9.0, None, None), 10_000, 1_500),
 }
 
 
