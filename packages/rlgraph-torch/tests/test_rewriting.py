@@ -148,6 +148,17 @@ def test_what_is_computed_is_stored_where_a_tensor_repeats_it_often(times):
     np.testing.assert_allclose(module(x, y).numpy(), expected, rtol=1e-6)
 
 
+def test_what_is_written_in_place_is_not_stored():
+    """It is a part of a buffer, and `as_strided` would begin at the buffer's first number."""
+
+    def counted(buffer: Tensor, x: Tensor) -> Tensor:
+        return x / buffer[1:2].add_(1.0) - buffer[2:4].mul_(0.5)
+
+    module = traced(counted, torch.arange(4.0), torch.ones(16, 2))
+    store_repeated(module)
+    assert aten.as_strided.default not in operations(module)
+
+
 def test_hyperbolic_tangent():
     x = torch.cat(
         [torch.linspace(-20, 20, 4001), torch.tensor([0.6, 1e-30, -0.0, 500.0, torch.inf, -torch.inf])]

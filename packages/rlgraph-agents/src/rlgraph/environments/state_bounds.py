@@ -126,28 +126,29 @@ class _Part:
         shape = (1,) * box.rank if self.is_shared else box.shape
         self._first = [np.broadcast_to(np.asarray(bound, box.dtype), (1, *shape)) for bound in given]
         self.low, self.high = (bound[:0] for bound in self._first)
-        #: The finite bounds of the first slots, as arrays and number by number; made when they are asked for.
+        #: The finite bounds of the first slots, as arrays and of the first few numbers; made when they are asked for.
         self.finite: tuple[Any, Any, list[tuple[float, float]]] | None = None
 
     def holds(self, rows: np.ndarray[Any, Any]) -> bool:
         """Whether states of the first slots are finite and inside the bounds."""
-        if self.finite is None or len(self.finite[0]) != len(rows):
-            self.finite = self._finite(rows)
+        number = len(rows)
+        if self.finite is None or len(self.finite[0]) < number:
+            self.finite = self._finite(number)
         lows, highs, few = self.finite
-        if few:
-            for number, (low, high) in zip(rows.ravel().tolist(), few, strict=True):  # noqa: SIM110 - faster than `all`
-                if not low <= number <= high:
+        if rows.size <= _FEW:
+            for given, (low, high) in zip(rows.ravel().tolist(), few, strict=False):  # noqa: SIM110 - faster than `all`
+                if not low <= given <= high:
                     return False
             return True
         # In bytes, since `all` takes as long as the comparisons.
-        return b"\0" not in ((rows >= lows) & (rows <= highs)).tobytes()
+        return b"\0" not in ((rows >= lows[:number]) & (rows <= highs[:number])).tobytes()
 
-    def _finite(self, rows: np.ndarray[Any, Any]) -> tuple[Any, Any, list[tuple[float, float]]]:
+    def _finite(self, slots: int) -> tuple[Any, Any, list[tuple[float, float]]]:
         largest = np.finfo(self.low.dtype).max
-        low, high = self.bounds_of(slice(len(rows)))
+        low, high = self.bounds_of(slice(slots))
         bounds = np.maximum(low, -largest), np.minimum(high, largest)
-        each = [np.broadcast_to(bound, rows.shape).ravel().tolist() for bound in bounds]
-        return *bounds, list(zip(*each, strict=True)) if rows.size <= _FEW else []
+        each = [np.broadcast_to(bound, (slots, *self.shape)).ravel()[:_FEW].tolist() for bound in bounds]
+        return *bounds, list(zip(*each, strict=True))
 
     def bounds_of(self, slots: slice | np.ndarray[Any, Any]) -> tuple[Any, Any]:
         """The lower and upper bounds ``[B, ...]`` of slots, which may be new."""

@@ -130,8 +130,10 @@ def store_repeated(module: GraphModule) -> None:
 
 
 def _is_inlined(node: Node) -> bool:
-    """Whether inductor may compute it where it is used."""
-    return _is_pointwise(node) or node.target in (aten.gather.default, aten.cat.default)
+    """Whether inductor may compute it where it is used; what is written in place has its memory already."""
+    if node.target in (aten.gather.default, aten.cat.default):
+        return True
+    return _is_pointwise(node) and not node.target._schema.is_mutable  # type: ignore[union-attr]
 
 
 def _is_pointwise(node: Node) -> bool:
