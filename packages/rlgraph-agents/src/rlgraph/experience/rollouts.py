@@ -185,10 +185,12 @@ def rollout_records(
     valid = side_by_side([fragment.valid for fragment in fragments])
     ends = side_by_side([fragment.ends for fragment in fragments])
     weights = valid.astype(dtype)
+    if not valid.all():
+        ends = _apart_from_left_out(ends | ~valid, weights)
     records = {
         "states": side_by_side([map_arrays(lambda x: x[:-1], f.states) for f in fragments]),
         "next_states": side_by_side([fragment.next_states() for fragment in fragments]),
-        "ends": _apart_from_left_out(ends | ~valid, weights),
+        "ends": ends,
         "weights": weights,
         **{
             name: side_by_side([getattr(fragment, name) for fragment in fragments])
