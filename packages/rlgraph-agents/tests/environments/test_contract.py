@@ -398,6 +398,7 @@ class Vector(gymnasium.vector.VectorEnv):
         ({"rewards": ["a", "b"]}, "rewards: expected numbers of shape .*given <U1"),
         ({"rewards": np.array([0.0, np.nan])}, "environment 1: the reward is nan; it must be finite"),
         ({"rewards": np.array([1e39, 0.0])}, "environment 0: the reward is 1e.39"),
+        ({"rewards": np.array([1e200, 0.0])}, "environment 0: the reward is 1e.200"),
         ({"terminated": np.zeros(2)}, "terminated: expected bools of shape .*given float64"),
         ({"terminated": ["no", "no"]}, "terminated: expected bools .*given <U2"),
         ({"truncated": False}, r"truncated: expected bools of shape \(2,\), given bool of shape \(\)"),

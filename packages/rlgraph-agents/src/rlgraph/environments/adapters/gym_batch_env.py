@@ -136,10 +136,9 @@ class GymBatchEnv(VectorEnv):
                 f"step() returns (observations, rewards, terminated, truncated, infos), got {given}."
             )
         observations, rewards, terminated, truncated, infos = result
-        rewards = _checked(rewards, self._column, "fiub", "rewards")
-        if rewards.dtype.kind != "f":  # or the sum of squares may not be what it is
-            rewards = rewards.astype(np.float64)
-        if not rewards.dot(rewards) <= LARGEST_REWARD:  # a cheap check of all; only a failure checks each
+        rewards = _checked(rewards, self._column, "fiub", "rewards").astype(np.float64)
+        # A cheap check of all; only a failure checks each. `dot` would warn of an overflow.
+        if not np.vdot(rewards, rewards) <= LARGEST_REWARD:
             for index, reward in enumerate(rewards.tolist()):
                 if (fault := explain_number(reward)) is not None:
                     raise EnvironmentFault(f"environment {index}: {fault}.")
