@@ -25,7 +25,7 @@ aten = torch.ops.aten
 #: Maximum length of a short axis; if it is that of the rows, BLAS is faster from this number of multiplications on.
 SHORT, LARGE = 8, 65536
 
-#: A tensor is stored if one that is computed from it has at least so many times its elements.
+#: A tensor is stored if it is used for another one with this many times its elements, or more.
 REPEATED = 8
 
 #: The rational function with the least relative error, 7e-9, up to `_FAR`, where the tangent is 1 but for two roundings
