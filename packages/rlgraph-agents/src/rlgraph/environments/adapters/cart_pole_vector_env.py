@@ -33,7 +33,7 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
 
 
 class _Pushes(MultiDiscrete):
-    """The actions, 0 or 1 for each environment. Gymnasium's own check of them takes an eighth of a step."""
+    """The actions, 0 or 1 for each environment. Gymnasium's own check of them takes a fifth of a step."""
 
     def contains(self, x: Any) -> bool:
         if isinstance(x, np.ndarray) and x.dtype == self.dtype and x.shape == self.shape:
