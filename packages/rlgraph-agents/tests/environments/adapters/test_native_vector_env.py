@@ -3,10 +3,12 @@
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.classic_control import cartpole
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments import EnvironmentFault, NativeVectorEnv, SequentialVectorEnv, make_vector_env
+from rlgraph.environments.adapters.cart_pole_vector_env import CartPoleVectorEnv
 
 
 class Counting(gymnasium.Env):
@@ -121,14 +123,59 @@ def test_cart_poles_are_truncated_after_500_steps():
     assert env.gym_env.steps[1:].tolist() == [0] * 7
 
 
+@pytest.mark.parametrize("penalizes", [False, True])
+@pytest.mark.parametrize(
+    "changed", [{}, {"kinematics_integrator": "semi-implicit", "length": 0.8, "gravity": 5.0}]
+)
+def test_cart_poles_equal_those_of_gymnasium(changed, penalizes):
+    """The same numbers, bit for bit, as Gymnasium's vector class from the same states, with the same attributes."""
+    env, gyms = (
+        cls(16, sutton_barto_reward=penalizes) for cls in (CartPoleVectorEnv, cartpole.CartPoleVectorEnv)
+    )
+    for each in (env, gyms):
+        each.reset(seed=0)
+        for name, value in changed.items():
+            setattr(each, name, value)
+    rng, ends = np.random.default_rng(0), 0
+    for _ in range(300):
+        env.steps[0] = rng.integers(450, 500)
+        gyms.state, gyms.steps, gyms.prev_done = env.state.copy(), env.steps.copy(), np.zeros(16, np.bool_)
+        actions, before = rng.integers(0, 2, 16), env.state
+        kept = before.copy()
+        observations, *results, infos = env.step(actions)
+        expected, *others, _ = gyms.step(actions)
+        np.testing.assert_array_equal(before, kept, err_msg="the old states are left as they were")
+        np.testing.assert_array_equal(infos.get("final_obs", observations), expected, strict=True)
+        for result, other in zip(results, others, strict=True):
+            np.testing.assert_array_equal(result, other, strict=True)
+        ended = results[1] | results[2]
+        np.testing.assert_array_equal(env.state[:, ~ended], gyms.state[:, ~ended], strict=True)
+        np.testing.assert_array_equal(env.steps, np.where(ended, 0, gyms.steps))
+        assert (np.abs(env.state[:, ended]) <= 0.05).all() and (ended == infos.get("_final_obs", False)).all()
+        ends += ended.sum()
+    assert ends > 100
+
+
 @pytest.mark.parametrize("wrong", [2, -1])
 def test_cart_poles_refuse_other_actions(wrong):
     env, actions = NativeVectorEnv("CartPole-v1", 3), np.array([0, 1, 1])
     env.reset(seed=0)
     env.step(actions.astype(np.int32))
     actions[2] = wrong
-    with pytest.raises(EnvironmentFault, match=rf"CartPole-v1, step 2 .*\[ *0, +1, +{wrong}\].* invalid"):
+    expected = rf"CartPole-v1, step 2 .*0 or 1 for each of 3 poles, given array\(\[ *0, +1, +{wrong}\]"
+    with pytest.raises(EnvironmentFault, match=expected):
         env.step(actions)
+
+
+def test_cart_poles_refuse_what_is_not_a_step():
+    env = CartPoleVectorEnv(3)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"reset\(\) before step"):
+        env.step(np.zeros(3, np.int64))
+    env.reset(seed=0)
+    env.step([0, 1, 1])
+    for wrong in (np.zeros(2, np.int64), np.zeros((3, 1), np.int64), np.zeros(3), 0):
+        with pytest.raises(ValueError, match="0 or 1 for each of 3 poles"):
+            env.step(wrong)
 
 
 def test_what_auto_takes():
