@@ -20,6 +20,10 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
     state: Any
     steps: Any
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._ones = np.ones(self.num_envs, np.float32)
+
     def step(self, action: Any) -> Any:
         """As Gymnasium's. Poles that end begin again; ``infos["final_obs"]`` has the states that they had led to.
 
@@ -28,7 +32,9 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
             gymnasium.error.ResetNeeded: before the first `reset`.
         """
         actions = np.asarray(action)
-        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iub" or not _all_0_or_1(actions):
+        fits = actions.shape == (self.num_envs,) and actions.dtype.kind in "iub"
+        # In one pass: a number other than 0 and 1 has some other bit.
+        if not fits or int(np.bitwise_or.reduce(actions)) not in (0, 1):
             raise ValueError(f"expected 0 or 1 for each of {self.num_envs} poles, given {action!r}")
         if self.state is None:
             raise gymnasium.error.ResetNeeded("expected a call of reset() before step()")
@@ -37,7 +43,7 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
         limits = np.array(((self.x_threshold,), (self.theta_threshold_radians,)))
         terminated = np.logical_or.reduce(np.abs(self.state[::2]) > limits)
         truncated = self.steps >= self.max_episode_steps
-        rewards = -np.float32(terminated) if self._sutton_barto_reward else np.ones(self.num_envs, np.float32)
+        rewards = -np.float32(terminated) if self._sutton_barto_reward else self._ones.copy()
         observations, ended = self.state.T.astype(np.float32), terminated | truncated
         count = np.count_nonzero(ended)
         if not count:
@@ -49,21 +55,12 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
 
     def _move(self, force: Any) -> None:
         """Barto, Sutton and Anderson (1983), in the form of https://coneural.org/florian/papers/05_cart_pole.pdf."""
-        state = self.state = self.state.copy()
-        _, _, angle, turning = state
+        _, speed, angle, turning = self.state
         sin, cos = np.sin(angle), np.cos(angle)
         push = (force + self.polemass_length * np.square(turning) * sin) / self.total_mass
         inertia = self.length * (4.0 / 3.0 - self.masspole * np.square(cos) / self.total_mass)
         angular = (self.gravity * sin - cos * push) / inertia
         linear = push - self.polemass_length * angular * cos / self.total_mass
-        places, speeds = state[::2], state[1::2]  # each of the cart, then of the pole
-        if self.kinematics_integrator == "euler":
-            places += self.tau * speeds
-        speeds += self.tau * np.array((linear, angular))
-        if self.kinematics_integrator != "euler":
-            places += self.tau * speeds
-
-
-def _all_0_or_1(actions: Any) -> bool:
-    """Integers ``[N]``: the bits of another number are found in one pass."""
-    return np.bitwise_or.reduce(actions) in (0, 1)
+        if self.kinematics_integrator != "euler":  # places follow from the new speeds
+            speed, turning = speed + self.tau * linear, turning + self.tau * angular
+        self.state = self.state + self.tau * np.array((speed, linear, turning, angular))

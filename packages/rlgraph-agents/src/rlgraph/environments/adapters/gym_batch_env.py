@@ -21,6 +21,10 @@ from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
 
 
+#: Up to this many numbers are added faster in Python.
+_FEW = 32
+
+
 class GymBatchEnv(VectorEnv):
     """Environments that step in one call; see `VectorEnv`.
 
@@ -136,9 +140,8 @@ class GymBatchEnv(VectorEnv):
                 f"step() returns (observations, rewards, terminated, truncated, infos), got {given}."
             )
         observations, rewards, terminated, truncated, infos = result
-        rewards = _checked(rewards, self._column, "fiub", "rewards").astype(np.float64)
-        # A cheap check of all; only a failure checks each. `dot` would warn of an overflow.
-        if not np.vdot(rewards, rewards) <= LARGEST_REWARD:
+        rewards = _checked(rewards, self._column, "fiub", "rewards")
+        if not _sum_is_finite(rewards):  # a cheap check of all; only a failure checks each
             for index, reward in enumerate(rewards.tolist()):
                 if (fault := explain_number(reward)) is not None:
                     raise EnvironmentFault(f"environment {index}: {fault}.")
@@ -150,9 +153,14 @@ class GymBatchEnv(VectorEnv):
         ended = terminated | truncated
         self.idle = self.dropped = self.finished if self._resets_in_the_next_step else ()
         self.finished = ended.nonzero()[0].tolist()
-        # The masks beside the states, not those of the episodes that ended.
-        now = {key: value for key, value in infos.items() if key != "final_info"} if self._masks else infos
-        states = self.final_states = self._with_masks(self._to_states(observations), now)
+        states = self._to_states(observations)
+        if infos or self._masks is not None:
+            # The masks beside the states, not those of the episodes that ended.
+            now = (
+                {key: value for key, value in infos.items() if key != "final_info"} if self._masks else infos
+            )
+            states = self._with_masks(states, now)
+        self.final_states = states
         if self.finished and not self._resets_in_the_next_step:
             states = self._after_reset(states, infos, ended)
         each = each_info(infos, self.num_environments)
@@ -171,6 +179,14 @@ def _checked(values: Any, shape: tuple[int, ...], kinds: str, name: str) -> np.n
             f"{name}: expected {expected} of shape {shape}, given {array.dtype} of shape {array.shape}."
         )
     return array
+
+
+def _sum_is_finite(rewards: np.ndarray[Any, Any]) -> bool:
+    """Whether rewards of any sign are finite numbers of float32; False also for a sum of them that is not."""
+    if len(rewards) <= _FEW:
+        return sum(map(abs, rewards.tolist())) <= LARGEST_REWARD
+    numbers = rewards.astype(np.float64)
+    return bool(np.vdot(numbers, numbers) <= LARGEST_REWARD)  # `dot` would warn of an overflow
 
 
 def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
