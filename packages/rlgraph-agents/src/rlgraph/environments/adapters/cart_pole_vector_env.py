@@ -45,10 +45,9 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
         truncated = self.steps >= self.max_episode_steps
         rewards = -np.float32(terminated) if self._sutton_barto_reward else self._ones.copy()
         observations, ended = self.state.T.astype(np.float32), terminated | truncated
-        count = np.count_nonzero(ended)
-        if not count:
+        if b"\1" not in ended.tobytes():
             return observations, rewards, terminated, truncated, {}
-        self.state[:, ended] = self.np_random.uniform(self.low, self.high, (4, count))
+        self.state[:, ended] = self.np_random.uniform(self.low, self.high, (4, np.count_nonzero(ended)))
         self.steps[ended] = 0
         final = {"final_obs": observations, "_final_obs": ended}
         return self.state.T.astype(np.float32), rewards, terminated, truncated, final
