@@ -1,6 +1,7 @@
 """What an environment does wrong, in its first episode and in later ones: a fault that says where, or a restart."""
 
 import os
+import re
 import signal
 import sys
 
@@ -420,6 +421,37 @@ def test_in_a_vector_environment_of_gymnasium(changed, message):
     with pytest.raises(EnvironmentFault, match=r"call reset\(\)"):
         env.step(np.zeros(2, np.int64))
     assert env.reset().shape == (2, 2)
+
+
+@pytest.mark.parametrize("number", [2, 40])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, -1e39])
+def test_rewards_of_few_and_of_many_environments(wrong, number):
+    class Many(Vector):
+        num_envs = number
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros((number, 2), np.float32), {}
+
+        def step(self, actions):
+            flags = np.zeros(number, bool)
+            return np.zeros((number, 2), np.float32), self.rewards, flags, flags, {}
+
+    env = NativeVectorEnv(Many())
+    env.reset()
+    for rewards in (
+        np.full(number, -3e38, np.float32),  # their sum, and their squares, are not numbers of float32
+        np.where(np.arange(number) % 2, 3e38, -3e38),
+        np.full(number, -7),
+        np.ones(number, bool),
+    ):
+        env.gym_env.rewards = rewards
+        received = env.step(np.zeros(number, np.int64))[1]
+        np.testing.assert_array_equal(received, rewards.astype(np.float32), strict=True)
+    env.gym_env.rewards = np.append(np.zeros(number - 1), wrong)
+    with pytest.raises(
+        EnvironmentFault, match=f"environment {number - 1}: the reward is {re.escape(str(wrong))}"
+    ):
+        env.step(np.zeros(number, np.int64))
 
 
 def test_a_check_survives_every_error():

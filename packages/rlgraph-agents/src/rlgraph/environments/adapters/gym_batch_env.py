@@ -20,7 +20,6 @@ from rlgraph.environments.step_checks import LARGEST_REWARD, explain_number
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
 
-
 #: Up to this many numbers are added faster in Python.
 _FEW = 32
 
