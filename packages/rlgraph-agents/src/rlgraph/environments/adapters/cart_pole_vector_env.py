@@ -25,7 +25,7 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
         self._ones = np.ones(self.num_envs, np.float32)
 
     def step(self, action: Any) -> Any:
-        """As Gymnasium's. Poles that end begin again; ``infos["final_obs"]`` has the states that they had led to.
+        """As Gymnasium's. Poles that end begin again; ``infos["final_obs"]`` has all states before that.
 
         Raises:
             ValueError: actions other than an integer 0 or 1 for each pole.
