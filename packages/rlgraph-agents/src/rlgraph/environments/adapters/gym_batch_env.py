@@ -140,7 +140,7 @@ class GymBatchEnv(VectorEnv):
             )
         observations, rewards, terminated, truncated, infos = result
         rewards = _checked(rewards, self._column, "fiub", "rewards")
-        if not _sum_is_finite(rewards):  # a cheap check of all; only a failure checks each
+        if not _surely_finite(rewards):  # a cheap check of all; only a failure checks each
             for index, reward in enumerate(rewards.tolist()):
                 if (fault := explain_number(reward)) is not None:
                     raise EnvironmentFault(f"environment {index}: {fault}.")
@@ -180,8 +180,8 @@ def _checked(values: Any, shape: tuple[int, ...], kinds: str, name: str) -> np.n
     return array
 
 
-def _sum_is_finite(rewards: np.ndarray[Any, Any]) -> bool:
-    """Whether rewards of any sign are finite numbers of float32; False also for a sum of them that is not."""
+def _surely_finite(rewards: np.ndarray[Any, Any]) -> bool:
+    """Whether rewards are finite numbers of float32; False also where their sum or their squares are not."""
     if len(rewards) <= _FEW:
         return sum(map(abs, rewards.tolist())) <= LARGEST_REWARD
     numbers = rewards.astype(np.float64)
