@@ -205,14 +205,14 @@ def test_an_update(straight, dtype, clip):
         [batch(i, dtype=dtype) for i in range(8)],
         2e-6 if dtype == "float32" else 1e-12,
     )
-    assert compiled.choices == {"compile:update": "aoti"}
+    assert compiled.choices == {"compile:update": "inductor"}
     assert len(straight) == 1
 
 
 def test_derivatives_that_outlive_a_host_call(straight):
     compiled, eager = pair(Watched, {"s": STATES}, dtype="float64")
     compare(compiled, eager, "update", [{"s": batch(i, dtype="float64")["s"]} for i in range(3)], 1e-12)
-    assert compiled.choices == {"compile:update": "aoti", "compile:update/segment_1": "aoti"}
+    assert compiled.choices == {"compile:update": "inductor", "compile:update/segment_1": "inductor"}
     assert len(straight) == 2
 
 
@@ -284,7 +284,7 @@ def test_loops_are_around_programs(straight):
         arrays = {**batch(number, dtype="float64"), "number": np.int64(number)}
         same(list(compiled.execute("nested", **arrays)), list(eager.execute("nested", **arrays)), 1e-12)
     same(compiled.get_weights(), eager.get_weights(), 1e-12)
-    assert len(straight) == 1 and compiled.choices == {"compile:nested": "aoti"}
+    assert len(straight) == 1 and compiled.choices == {"compile:nested": "inductor"}
 
 
 class Wind(Component):
@@ -342,7 +342,7 @@ def test_steps_ahead_of_an_update_are_around_a_program(straight, steps, numbered
     states = [{"states": rng.normal(size=(5, 3)).astype(np.float32)} for rng in rngs]
     compare(compiled, eager, "train", states)
     # The body of the loop, and the update.
-    assert len(straight) == 2 and [*compiled.choices.values()] == ["aoti", "aoti"]
+    assert len(straight) == 2 and [*compiled.choices.values()] == ["inductor", "inductor"]
     sizes = [tuple(x.meta["val"].shape) for x in straight[0].graph.find_nodes(op="placeholder")]
     assert sizes.count((5, 3)) == 1 + in_one + (in_one == 1)  # states, normal numbers, and alone uniform ones
     assert sizes.count((in_one, 5, 3)) == (in_one > 1)
@@ -376,7 +376,7 @@ def test_one_tensor_as_two_inputs_at_first(straight):
         "train",
         [{"states": np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)}],
     )
-    assert [*compiled.choices.values()] == ["aoti", "aoti"]
+    assert [*compiled.choices.values()] == ["inductor", "inductor"]
 
 
 def test_branches_are_around_programs(straight):
@@ -452,7 +452,7 @@ def test_what_is_compiled(straight):
     named.execute("update", **batch())
     eager.execute("update", **batch())
     same(named.execute("q", batch()["s"]), eager.execute("q", batch()["s"]))
-    assert named.choices == {"compile:q": "aoti"}
+    assert named.choices == {"compile:q": "inductor"}
 
 
 @pytest.mark.slow
@@ -532,7 +532,7 @@ class Descent(Component):
 def test_lists_of_derivatives_cross_no_border(straight):
     compiled, eager = pair(Crossing, {"s": STATES}, dtype="float64")
     compare(compiled, eager, "update", [{"s": batch(i, dtype="float64")["s"]} for i in range(3)], 1e-12)
-    assert compiled.choices == {"compile:update": "aoti"} and len(straight) == 1
+    assert compiled.choices == {"compile:update": "inductor"} and len(straight) == 1
 
 
 # What cannot be compiled.
@@ -640,7 +640,7 @@ def test_compiling_takes_long_and_is_said(straight, caplog):
     with caplog.at_level("INFO", "rlgraph"):
         compiled.execute("update", **batch(0))
     assert caplog.messages == [
-        "compiling update by PyTorch: some 20 seconds, once for this machine and these sizes"
+        "compiling update by PyTorch: some 15 seconds, once for this machine and these sizes"
     ]
     caplog.clear()
     with caplog.at_level("INFO", "rlgraph"):
@@ -659,7 +659,7 @@ def test_compiled_ahead_of_time(tmp_path, monkeypatch):
     act = compiled.numpy_program("q")
     for _ in range(5):
         same(compiled.execute("learn", 6), eager.execute("learn", 6))
-    assert set(compiled.choices.values()) == {"aoti"}
+    assert set(compiled.choices.values()) == {"inductor"}
     assert (
         not headers.exists()
     )  # precompiled ones take longer than the program, and a folder that others know

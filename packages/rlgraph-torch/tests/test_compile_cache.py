@@ -154,16 +154,11 @@ def test_settings_of_torch_are_in_the_key():
         torch.set_default_dtype(torch.float32)
 
 
-def test_the_values_of_constants_are_in_the_key():
+def test_a_graph_that_holds_a_tensor_has_no_key():
     graph = make_fx(lambda x: x + x)(torch.ones(2, 2))
-
-    def of(constant):
-        graph.constant = constant
-        return key.key_of_graph(graph, [])
-
-    assert of(torch.ones(2)) == of(torch.ones(2)) is not None
-    assert len({of(torch.ones(2)), of(torch.zeros(2)), of(torch.ones(1, 2)), of(torch.ones(2).half())}) == 4
-    assert of(torch.ones(2, 2).to_sparse()) is None
+    assert key.key_of_graph(graph, []) is not None
+    graph.constant = torch.ones(2)
+    assert key.key_of_graph(graph, []) is None
 
 
 def test_a_second_start_finds_the_program_by_its_graph(straight):
@@ -236,7 +231,7 @@ def test_damaged_programs_are_compiled_again(straight, cache, damage):
     executor = make()
     with pytest.warns(RuntimeWarning, match="is damaged .*: it is compiled again"):
         executor.execute("update", arrays())
-    assert len(straight) == 2 and executor.choices == {"compile:update": "aoti"}
+    assert len(straight) == 2 and executor.choices == {"compile:update": "inductor"}
     make().execute("update", arrays())
     assert len(straight) == 2
 
@@ -332,5 +327,5 @@ def test_custom_operations_are_compiled_for_this_process(cache):
     for states in rng.normal(size=(4, 6, 3)).astype(np.float32):
         losses = [executor.execute("update", states) for executor in (compiled, eager)]
         np.testing.assert_allclose(*losses, rtol=1e-6)
-    assert compiled.choices == {"compile:update": "inductor"}
+    assert compiled.choices == {"compile:update": "inductor (in each process)"}
     assert [entry.name for entry in cache.iterdir()] == ["inductor"]

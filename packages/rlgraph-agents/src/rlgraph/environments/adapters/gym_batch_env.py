@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import gymnasium
@@ -171,7 +172,7 @@ class GymBatchEnv(VectorEnv):
 
 
 def _checked(values: Any, shape: tuple[int, ...], kinds: str, name: str) -> np.ndarray[Any, Any]:
-    array = np.asarray(values)
+    array = values if type(values) is np.ndarray else np.asarray(values)
     if array.shape != shape or array.dtype.kind not in kinds:
         expected = {"b": "bools", "fiub": "numbers"}.get(kinds, "integers")
         raise EnvironmentFault(
@@ -190,9 +191,9 @@ def _surely_finite(rewards: np.ndarray[Any, Any]) -> bool:
 
 def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
     """Gymnasium's dict of arrays (`_key` marks the rows that have it) as one dict per environment."""
-    each: list[dict[str, Any]] = [{} for _ in range(size)]
     if not infos:
-        return each
+        return _NoInfos(size)
+    each: list[dict[str, Any]] = [{} for _ in range(size)]
     for key, values in infos.items():
         if key.startswith("_") or key in ("final_obs", "final_info"):
             continue
@@ -205,6 +206,17 @@ def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
         for index in np.flatnonzero(has).tolist():  # the info of the step that ended the episode
             each[index] = each_info(final, size)[index]
     return each
+
+
+class _NoInfos(UserList[dict[str, Any]]):
+    """Empty dicts, made when somebody looks: nearly every step has them."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    @cached_property
+    def data(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        return [{} for _ in range(self._size)]
 
 
 def batch_from_gym(

@@ -1,4 +1,8 @@
-"""Compilers of traced graphs: AOTInductor, or inductor for graphs with custom operations."""
+"""Compiles traced graphs by inductor, the compiler of PyTorch.
+
+A program that is kept on disk is a library of C++ alone, with a plain entry. AOTInductor would make one too, but wraps
+a container around it: the same program, and 6 to 10 s more of the C++ compiler.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,9 @@ from rlgraph.torch.optimizers import flushes_denormals
 #: A program maps tensors to tensors, and writes the group buffers among its inputs in place.
 Program = Callable[[list[Tensor]], Sequence[Tensor]]
 
+#: The variable that names inductor's folder.
+_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+
 
 def missing_compiler() -> str | None:
     """The names of the missing C++ compiler; None if one exists."""
@@ -28,22 +35,24 @@ def missing_compiler() -> str | None:
     return None if any(map(shutil.which, names)) else " or ".join(names)
 
 
-#: Multiplications and additions in one instruction; and a short compilation. Precompiled headers cost more than a few
-#: programs save. Patterns of operations to replace, which inductor loads, hardly occur in training.
-_SETTINGS = {
-    "cpp.enable_floating_point_contract_flag": "fast",
+#: Multiplications and additions in one instruction; and a short compilation. Patterns of operations to replace, which
+#: inductor loads, hardly occur in training.
+_SETTINGS = {"cpp.enable_floating_point_contract_flag": "fast", "pattern_matcher": False}
+#: A library of C++ alone. Precompiled headers cost more than a few programs save, and `Cache` is a cache already.
+_LIBRARY = {
+    "cpp_wrapper": True,
+    "cpp_cache_precompile_headers": False,
+    "fx_graph_cache": False,
     "aot_inductor.enable_line_tables": False,
-    "aot_inductor.precompile_headers": False,
-    "pattern_matcher": False,
 }
 
 
-def _settings() -> dict[str, Any]:
+def _settings(**others: Any) -> dict[str, Any]:
     from torch._inductor import config
 
     known = config.get_config_copy()  # versions of torch differ
     settings: dict[str, Any] = {
-        name: value for name, value in _SETTINGS.items() if type(known.get(name)) is type(value)
+        name: value for name, value in {**_SETTINGS, **others}.items() if type(known.get(name)) is type(value)
     }
     if not _has_rare_instructions():
         settings["cpp.vec_isa_ok"] = True  # else a test program is compiled and run
@@ -51,12 +60,37 @@ def _settings() -> dict[str, Any]:
 
 
 def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path) -> None:
-    """Compile `graph` into the shared library `library`; other files of the compiler stay in its folder."""
-    with _quietly(library.parent.parent):
-        import torch._inductor
+    """Compile `graph` into the shared library `library`; other files of the compiler stay in its folder.
 
-        options = _settings() | {"aot_inductor.output_path": str(library)}
-        torch._inductor.aot_compile(graph, tuple(inputs), options=options)
+    Raises:
+        RuntimeError: inductor made something else than a library that takes these inputs.
+    """
+    folder = library.parent / "inductor"
+    with _quietly(folder):
+        from torch._functorch import config as functorch_config
+        from torch._inductor.codecache import CppWrapperCodeCache
+        from torch._inductor.compile_fx import compile_fx_inner
+
+        def inner(module: GraphModule, given: Sequence[Any], **options: Any) -> Any:
+            compiled: Any = compile_fx_inner(module, given, **options)
+            if len(given) != len(inputs) or compiled.constants:
+                raise RuntimeError("constants of the graph that are not inputs")
+            return compiled
+
+        CppWrapperCodeCache.cache_clear()  # else what this process has compiled before is not written again
+        with functorch_config.patch(enable_autograd_cache=False):
+            _compile(graph, inputs, _settings(**_LIBRARY), inner_compile=inner)
+    made = list(folder.rglob("*.so"))
+    if len(made) != 1:
+        raise RuntimeError(f"expected one library, found {len(made)}")
+    made[0].rename(library)
+
+
+def _compile(graph: GraphModule, inputs: Sequence[Tensor], settings: dict[str, Any], **options: Any) -> Any:
+    from torch._inductor.compile_fx import compile_fx
+
+    with torch.no_grad():
+        return compile_fx(graph, list(inputs), config_patches=settings, **options)
 
 
 def _has_rare_instructions() -> bool:
@@ -67,15 +101,19 @@ def _has_rare_instructions() -> bool:
 
 def load_library(library: Path) -> Program:
     """The program in a library."""
-    # The loader inside `torch._inductor.aoti_load_package`, without its check of the input structure at every call.
-    runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(library), 1)
+    from torch._inductor.codecache import CppWrapperCodeCache
+
+    # What the Python module does that inductor writes beside a library.
+    module = CppWrapperCodeCache._load_library_inner(str(library), f"rlgraph.{library.parent.name}")
+    entry, handles_of = module.inductor_entry_cpp, torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors
+    tensors_of = torch._C._aoti.alloc_tensors_by_stealing_from_void_ptrs
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:
         # For the moments of dead units, see `rlgraph.torch.optimizers.kernel`.
         flushed = flushes_denormals()
         torch.set_flush_denormal(True)
         try:
-            return runner.run(inputs)
+            return tensors_of(entry(handles_of(inputs)))
         finally:
             torch.set_flush_denormal(flushed)
 
@@ -83,11 +121,14 @@ def load_library(library: Path) -> Program:
 
 
 def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> Program:
-    """Compile `graph` for this process only."""
-    with _quietly(folder), torch.no_grad():
-        from torch._inductor.compile_fx import compile_fx
+    """Compile `graph` for this process only. Inductor's files go into `folder`, or where the environment says."""
+    from torch._inductor.runtime.cache_dir_utils import default_cache_dir
 
-        compiled: Any = compile_fx(graph, list(inputs), config_patches=_settings())
+    named = os.environ.get(_FOLDER)
+    if named == default_cache_dir():  # a folder that others can predict
+        named = None
+    with _quietly(Path(named or folder / "inductor")):
+        compiled = _compile(graph, inputs, _settings())
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:
         with torch.no_grad():
@@ -98,19 +139,15 @@ def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> 
 
 @contextmanager
 def _quietly(folder: Path) -> Iterator[None]:
-    """Put inductor's files into `folder` unless the environment names another one; silence its warnings."""
-    from torch._inductor.runtime.cache_dir_utils import default_cache_dir
-
-    key = "TORCHINDUCTOR_CACHE_DIR"
-    before = os.environ.get(key)
-    if before in (None, default_cache_dir()):  # inductor's default is a folder that others can predict
-        os.environ[key] = str(folder / "inductor")
+    """Put inductor's files into `folder`; silence its warnings."""
+    before = os.environ.get(_FOLDER)
+    os.environ[_FOLDER] = str(folder)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         if before is None:
-            os.environ.pop(key, None)
+            os.environ.pop(_FOLDER, None)
         else:
-            os.environ[key] = before
+            os.environ[_FOLDER] = before

@@ -8,40 +8,38 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch._subclasses import FakeTensor
 from torch.fx import GraphModule
 
 #: Increase when the same graph is compiled in another way (see `rlgraph.torch.compile.compilers`).
-FORMAT = 3
+FORMAT = 4
 
 
 def key_of_graph(graph: GraphModule, inputs: Sequence[Tensor]) -> str | None:
-    """The key of a traced graph for inputs of these sizes; None if it holds a tensor with unreadable values."""
+    """The key of a traced graph for inputs of these sizes; None if it holds a tensor."""
+    if any(isinstance(value, Tensor) for value in _held(graph)):
+        return None
     digest = hashlib.sha256(f"{FORMAT}\n{environment()}\n".encode())
     for tensor in inputs:
         digest.update(_kind(tensor).encode())
     for module in graph.modules():
         if isinstance(module, GraphModule):
             digest.update(module.code.encode())
-    for name, constant in sorted(_constants(graph)):
-        if isinstance(constant, FakeTensor) or constant.layout != torch.strided:
-            return None
-        digest.update(f"{name} {_kind(constant)}".encode())
-        digest.update(constant.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
-def _constants(graph: GraphModule) -> Iterator[tuple[str, Tensor]]:
-    yield from graph.named_buffers()
-    yield from graph.named_parameters()
-    yield from ((name, value) for name, value in vars(graph).items() if isinstance(value, Tensor))
+def _held(graph: GraphModule) -> Iterator[Any]:
+    yield from graph.buffers()
+    yield from graph.parameters()
+    for module in graph.modules():
+        yield from vars(module).values()
 
 
 def _kind(tensor: Tensor) -> str:
-    return f"{tensor.dtype} {tuple(tensor.shape)} {tensor.stride() if tensor.layout == torch.strided else ''}"
+    return f"{tensor.dtype} {tuple(tensor.shape)} {tensor.stride()}"
 
 
 def environment() -> str:

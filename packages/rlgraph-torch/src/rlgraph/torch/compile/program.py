@@ -106,7 +106,7 @@ class Compiler:
             )
         dialect = tracing_dialect(self.dialect)
         lowered = {piece.name: emit(piece, dialect) for piece in segments_of(pieces)}
-        for piece in compiled_pieces(pieces):
+        for piece in compiled_pieces(plan, pieces):
             eager = lowered[piece.name]
             lowered[piece.name] = self._lower(
                 plan, piece, eager, partial(self._compile, plan, piece, storage, eager, TENSORS)
@@ -139,7 +139,7 @@ class Compiler:
         if not self.choices.get(name, "").startswith("eager"):
             self.choices[name] = f"eager ({reason})"
             warnings.warn(
-                f"{plan.name} is not compiled: {reason}; it runs uncompiled, which is slower",
+                f"{name.removeprefix('compile:')} is not compiled: {reason}; it runs uncompiled, which is slower",
                 PerformanceWarning,
                 stacklevel=4,
             )
@@ -207,19 +207,20 @@ class Compiler:
             *(tensors[i] for i in traced.inputs.arrays),
             *(storage.groups[name] for name in traced.inputs.groups),
             *(torch.empty(d.shape, dtype=getattr(torch, d.dtype)) for d in traced.inputs.draws),
+            *traced.inputs.constants,
         ]
         key = None if traced.has_custom_operations else key_of_graph(traced.graph, examples)
         if key and (library := self.cache.find(key)):
-            return "aoti", _loaded(library)
+            return "inductor", _loaded(library)
         if missing := missing_compiler():
             raise NotCompiled(f"there is no C++ compiler ({missing})")
         often = "in each process" if key is None else "once for this machine and these sizes"
-        _log.info("compiling %s by PyTorch: some 20 seconds, %s", name, often)
+        _log.info("compiling %s by PyTorch: some 15 seconds, %s", name, often)
         try:
             if key is None:
-                return "inductor", compile_here(traced.graph, examples, self.cache.folder)
+                return "inductor (in each process)", compile_here(traced.graph, examples, self.cache.folder)
             library = self.cache.store(key, partial(compile_library, traced.graph, examples))
-            return "aoti", load_library(library)
+            return "inductor", load_library(library)
         except Exception as error:  # any error: the compiler is third-party code
             raise NotCompiled(f"the compiler failed ({first_line(error)})") from error
 
@@ -266,6 +267,7 @@ def _bordered(
         stream = storage.tensor_stream(draw.stream)
         drawn = partial(DRAWS[draw.kind], stream, draw.shape, getattr(torch, draw.dtype), *draw.parameters)
         given.append(function.bind(f"draw_{draw.kind}", drawn) + "()")
+    given += [function.bind("constant", constant) for constant in inputs.constants]
     name = function.bind(f"compiled_{identifier(plan.name, segment.name)}", program)
     call = f"{name}([{', '.join(given)}])"
     outputs = [function.local(leaf) for leaf, _ in segment.outputs]

@@ -45,11 +45,13 @@ class Inputs:
         arrays: positions among the segment's inputs.
         groups: names of the groups whose buffers it reads and writes.
         draws: random numbers.
+        constants: tensors of the source.
     """
 
     arrays: tuple[int, ...]
     groups: tuple[str, ...]
     draws: tuple[Draw, ...]
+    constants: tuple[Tensor, ...]
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ class Tracer:
                 tuple(i for i in used if i < len(arrays)),
                 tuple(self.groups[i - len(arrays)] for i in used if len(arrays) <= i < groups),
                 joined.draws,
+                _constants_as_inputs(graph),
             ),
         )
 
@@ -213,6 +216,26 @@ class Tracer:
             use_kernels=False,
         )
         return emit_segment(self.plan, self.segment, self.dialect, linker).compile()
+
+
+def _constants_as_inputs(module: GraphModule) -> tuple[Tensor, ...]:
+    """Replace the constants of a graph by further inputs; returns them. What is no plain tensor of values stays."""
+    graph, constants = module.graph, []
+    body = next(node for node in graph.nodes if node.op not in ("placeholder", "get_attr"))
+    for name in dict.fromkeys(node.target for node in graph.find_nodes(op="get_attr")):
+        constant = getattr(module, name)
+        if type(constant) is not Tensor or constant.layout != torch.strided:
+            continue
+        with graph.inserting_before(body):
+            given = graph.placeholder(name)
+        for node in graph.find_nodes(op="get_attr", target=name):
+            given.meta = dict(node.meta)
+            node.replace_all_uses_with(given)
+            graph.erase_node(node)
+        constants.append(constant)
+        delattr(module, name)
+    module.recompile()
+    return tuple(constants)
 
 
 def _drop_unused_inputs(module: GraphModule, number: int) -> list[int]:
