@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.fx import GraphModule
 
 #: Increase when the same graph is compiled in another way (see `rlgraph.torch.compile.compilers`).
-FORMAT = 4
+FORMAT = 5
 
 
 def key_of_graph(graph: GraphModule, inputs: Sequence[Tensor]) -> str | None:
