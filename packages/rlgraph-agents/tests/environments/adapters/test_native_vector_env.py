@@ -127,10 +127,11 @@ def test_cart_poles_are_truncated_after_500_steps():
 @pytest.mark.parametrize(
     "changed", [{}, {"kinematics_integrator": "semi-implicit", "length": 0.8, "gravity": 5.0}]
 )
-def test_cart_poles_equal_those_of_gymnasium(changed, penalizes):
+@pytest.mark.parametrize("number", [16, 20])  # one by one, all at once
+def test_cart_poles_equal_those_of_gymnasium(changed, penalizes, number):
     """The same numbers, bit for bit, as Gymnasium's vector class from the same states, with the same attributes."""
     env, gyms = (
-        cls(16, sutton_barto_reward=penalizes) for cls in (CartPoleVectorEnv, cartpole.CartPoleVectorEnv)
+        cls(number, sutton_barto_reward=penalizes) for cls in (CartPoleVectorEnv, cartpole.CartPoleVectorEnv)
     )
     for each in (env, gyms):
         each.reset(seed=0)
@@ -139,8 +140,12 @@ def test_cart_poles_equal_those_of_gymnasium(changed, penalizes):
     rng, ends = np.random.default_rng(0), 0
     for _ in range(300):
         env.steps[0] = rng.integers(450, 500)
-        gyms.state, gyms.steps, gyms.prev_done = env.state.copy(), env.steps.copy(), np.zeros(16, np.bool_)
-        actions, before = rng.integers(0, 2, 16), env.state
+        gyms.state, gyms.steps, gyms.prev_done = (
+            env.state.copy(),
+            env.steps.copy(),
+            np.zeros(number, np.bool_),
+        )
+        actions, before = rng.integers(0, 2, number), env.state
         kept = before.copy()
         observations, *results, infos = env.step(actions)
         expected, *others, _ = gyms.step(actions)

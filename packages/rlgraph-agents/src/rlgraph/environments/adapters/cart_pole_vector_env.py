@@ -9,6 +9,9 @@ import numpy as np
 from gymnasium.envs.classic_control import cartpole
 from gymnasium.vector import AutoresetMode
 
+#: Up to this many poles are moved faster one by one, in Python's numbers.
+_FEW = 16
+
 
 class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
     """Gymnasium's class, but for its step: resets take no step of their own, so every row of a step is a transition.
@@ -38,10 +41,8 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
             raise ValueError(f"expected 0 or 1 for each of {self.num_envs} poles, given {action!r}")
         if self.state is None:
             raise gymnasium.error.ResetNeeded("expected a call of reset() before step()")
-        self._move(np.array((-self.force_mag, self.force_mag)).take(actions))
+        terminated = self._move(np.array((-self.force_mag, self.force_mag)).take(actions))
         self.steps += 1
-        limits = np.array(((self.x_threshold,), (self.theta_threshold_radians,)))
-        terminated = np.logical_or.reduce(np.abs(self.state[::2]) > limits)
         truncated = self.steps >= self.max_episode_steps
         rewards = -np.float32(terminated) if self._sutton_barto_reward else self._ones.copy()
         observations, ended = self.state.T.astype(np.float32), terminated | truncated
@@ -52,14 +53,32 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
         final = {"final_obs": observations, "_final_obs": ended}
         return self.state.T.astype(np.float32), rewards, terminated, truncated, final
 
-    def _move(self, force: Any) -> None:
-        """Barto, Sutton and Anderson (1983), in the form of https://coneural.org/florian/papers/05_cart_pole.pdf."""
-        _, speed, angle, turning = self.state
-        sin, cos = np.sin(angle), np.cos(angle)
-        push = (force + self.polemass_length * np.square(turning) * sin) / self.total_mass
-        inertia = self.length * (4.0 / 3.0 - self.masspole * np.square(cos) / self.total_mass)
+    def _move(self, forces: Any) -> Any:
+        """Move all poles; which of them fell or left the track."""
+        state = self.state
+        sin, cos = np.sin(state[2]), np.cos(state[2])
+        if self.num_envs <= _FEW:
+            given = (forces.tolist(), *state.tolist(), sin.tolist(), cos.tolist())
+            *moved, terminated = zip(*map(self._moved, *given), strict=True)
+        else:
+            *moved, terminated = self._moved(forces, *state, sin, cos)
+        self.state = np.array(moved)
+        return np.array(terminated)
+
+    def _moved(
+        self, force: Any, place: Any, speed: Any, angle: Any, turning: Any, sin: Any, cos: Any
+    ) -> tuple[Any, ...]:
+        """The next state of a pole, or of all, and whether it ends the episode.
+
+        Barto, Sutton and Anderson (1983), in the form of https://coneural.org/florian/papers/05_cart_pole.pdf.
+        """
+        push = (force + self.polemass_length * (turning * turning) * sin) / self.total_mass
+        inertia = self.length * (4.0 / 3.0 - self.masspole * (cos * cos) / self.total_mass)
         angular = (self.gravity * sin - cos * push) / inertia
         linear = push - self.polemass_length * angular * cos / self.total_mass
+        next_speed, next_turning = speed + self.tau * linear, turning + self.tau * angular
         if self.kinematics_integrator != "euler":  # places follow from the new speeds
-            speed, turning = speed + self.tau * linear, turning + self.tau * angular
-        self.state = self.state + self.tau * np.array((speed, linear, turning, angular))
+            speed, turning = next_speed, next_turning
+        place, angle = place + self.tau * speed, angle + self.tau * turning
+        ends = (abs(place) > self.x_threshold) | (abs(angle) > self.theta_threshold_radians)
+        return place, next_speed, angle, next_turning, ends
