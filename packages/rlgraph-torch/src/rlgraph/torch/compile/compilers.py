@@ -72,8 +72,8 @@ def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path)
         from torch._inductor.compile_fx import compile_fx_inner
 
         def inner(module: GraphModule, given: Sequence[Any], **options: Any) -> Any:
-            compiled: Any = compile_fx_inner(module, given, **options)
-            if len(given) != len(inputs) or compiled.constants:
+            compiled: Any = compile_fx_inner(module, given, **options) if len(given) == len(inputs) else None
+            if compiled is None or compiled.constants:
                 raise RuntimeError("constants of the graph that are not inputs")
             return compiled
 

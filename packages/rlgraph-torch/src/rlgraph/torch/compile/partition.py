@@ -23,9 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, zip_longest
+from itertools import count
 
-from rlgraph.components.layers.recurrent import RecurrentLayer
 from rlgraph.core.graph.emission import Dialect, SourceFunction
 from rlgraph.core.graph.emission.control_flow import Writer, emit_branch, emit_loop, uses_index
 from rlgraph.core.graph.emission.source import from_leaves, literal
@@ -35,7 +34,6 @@ from rlgraph.core.graph.nodes import (
     Const,
     Expression,
     Gradients,
-    GraphFunctionCall,
     Loop,
     Node,
     Output,
@@ -55,10 +53,6 @@ from rlgraph.core.graph.variables import GradientList
 #: Most iterations of a loop without derivatives in one program. (8 in place of 4 are 2 % faster with PPO, and take 9 s
 #: more to compile. 5 are a whole rollout of A2C.)
 MAX_CHUNK = 5
-
-#: Calls from which a segment without derivatives is worth its compilation. (What PPO computes ahead of its minibatches
-#: has 30. Compiled, training is 10 % faster; it takes 9 s more to compile.)
-MANY = 12
 
 Pieces = tuple["Segment | Around", ...]
 
@@ -96,32 +90,16 @@ def is_differentiated(segment: Segment) -> bool:
     return any(isinstance(node, Gradients) for node in walk_nodes(segment.nodes))
 
 
-def compiled_pieces(plan: Plan, pieces: Pieces) -> Iterator[Segment]:
-    """The segments in `pieces` that are worth it.
-
-    Those that take derivatives, what is computed for all minibatches ahead of a loop of these, and bodies of loops
-    without any.
-    """
-    for piece, following in zip_longest(pieces, pieces[1:]):
+def compiled_pieces(pieces: Pieces) -> Iterator[Segment]:
+    """The segments in `pieces` that are worth it: those that take derivatives, and bodies of loops without any."""
+    for piece in pieces:
         if isinstance(piece, Segment):
-            if is_differentiated(piece) or (_is_updating(following) and _is_worth_it(plan, piece)):
+            if is_differentiated(piece):
                 yield piece
         elif _takes_derivatives(piece.node) or isinstance(piece.node, Branch):
-            yield from (each for region in piece.regions for each in compiled_pieces(plan, region))
+            yield from (each for region in piece.regions for each in compiled_pieces(region))
         else:
             yield from (each for region in piece.regions for each in segments_of(region))
-
-
-def _is_updating(piece: Segment | Around | None) -> bool:
-    """Whether it is a loop of updates."""
-    return isinstance(piece, Around) and isinstance(piece.node, Loop) and _takes_derivatives(piece.node)
-
-
-def _is_worth_it(plan: Plan, segment: Segment) -> bool:
-    """Whether a segment has many operations, and none for each step of a sequence: a trace has all its steps."""
-    calls = [node for node in segment.nodes if isinstance(node, GraphFunctionCall)]
-    components = (plan.built.graph.components[node.component] for node in calls)
-    return len(calls) >= MANY and not any(isinstance(each, RecurrentLayer) for each in components)
 
 
 def _takes_derivatives(node: Node) -> bool:

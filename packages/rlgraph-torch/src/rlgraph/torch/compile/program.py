@@ -106,7 +106,7 @@ class Compiler:
             )
         dialect = tracing_dialect(self.dialect)
         lowered = {piece.name: emit(piece, dialect) for piece in segments_of(pieces)}
-        for piece in compiled_pieces(plan, pieces):
+        for piece in compiled_pieces(pieces):
             eager = lowered[piece.name]
             lowered[piece.name] = self._lower(
                 plan, piece, eager, partial(self._compile, plan, piece, storage, eager, TENSORS)
@@ -139,7 +139,7 @@ class Compiler:
         if not self.choices.get(name, "").startswith("eager"):
             self.choices[name] = f"eager ({reason})"
             warnings.warn(
-                f"{name.removeprefix('compile:')} is not compiled: {reason}; it runs uncompiled, which is slower",
+                f"{plan.name} is not compiled: {reason}; it runs uncompiled, which is slower",
                 PerformanceWarning,
                 stacklevel=4,
             )
