@@ -1,5 +1,7 @@
 """Gymnasium's vector environments: no mode of resetting gives a transition across two episodes."""
 
+import copy
+
 import gymnasium
 import numpy as np
 import pytest
@@ -181,6 +183,16 @@ def test_cart_poles_refuse_what_is_not_a_step():
     for wrong in (np.zeros(2, np.int64), np.zeros((3, 1), np.int64), np.zeros(3), 0):
         with pytest.raises(ValueError, match="0 or 1 for each of 3 poles"):
             env.step(wrong)
+
+
+def test_empty_infos_are_dicts_like_others():
+    env = make_vector_env("CartPole-v1", 8)
+    env.reset(seed=1)
+    *_, infos = env.step(np.zeros(8, np.int64))
+    assert len(infos) == 8 and not any(infos) and infos[1:3] == [{}, {}]
+    infos[0]["seen"] = True
+    expected = [{"seen": True}, *[{}] * 7]
+    assert infos == expected == copy.deepcopy(infos) == list(infos) and repr(infos) == repr(expected)
 
 
 def test_what_auto_takes():

@@ -55,14 +55,13 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
 
     def _move(self, forces: Any) -> Any:
         """Move all poles; which of them fell or left the track."""
-        state = self.state
-        sin, cos = np.sin(state[2]), np.cos(state[2])
+        angles = self.state[2]
+        given: tuple[Any, ...] = (forces, *self.state, np.sin(angles), np.cos(angles))
         if self.num_envs <= _FEW:
-            given = (forces.tolist(), *state.tolist(), sin.tolist(), cos.tolist())
-            *moved, terminated = zip(*map(self._moved, *given), strict=True)
+            *state, terminated = zip(*map(self._moved, *(part.tolist() for part in given)), strict=True)
         else:
-            *moved, terminated = self._moved(forces, *state, sin, cos)
-        self.state = np.array(moved)
+            *state, terminated = self._moved(*given)
+        self.state = np.array(state)
         return np.array(terminated)
 
     def _moved(

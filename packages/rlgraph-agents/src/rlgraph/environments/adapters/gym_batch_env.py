@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -208,15 +207,27 @@ def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
     return each
 
 
-class _NoInfos(UserList[dict[str, Any]]):
+class _NoInfos(Sequence[dict[str, Any]]):
     """Empty dicts, made when somebody looks: nearly every step has them."""
 
     def __init__(self, size: int) -> None:
         self._size = size
 
     @cached_property
-    def data(self) -> list[dict[str, Any]]:  # type: ignore[override]
+    def _each(self) -> list[dict[str, Any]]:
         return [{} for _ in range(self._size)]
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._each[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._each == other
+
+    def __repr__(self) -> str:
+        return repr(self._each)
 
 
 def batch_from_gym(
