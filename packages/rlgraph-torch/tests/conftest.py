@@ -190,7 +190,7 @@ def straight(monkeypatch):
 
     made = []
 
-    def compile_library(graph, inputs, library):
+    def compile_library(graph, inputs, library, folder):
         made.append(graph)
         library.write_text(str(len(made) - 1))
 

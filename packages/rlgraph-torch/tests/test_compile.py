@@ -602,7 +602,7 @@ def test_without_a_compiler(monkeypatch):
 
 
 def test_a_compiler_that_fails(monkeypatch, cache):
-    def fails(*_):
+    def fails(*_, folder):
         raise OSError("no space left")
 
     monkeypatch.setattr("rlgraph.torch.compile.program.compile_library", fails)

@@ -9,6 +9,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from rlgraph.components import Adam, Dense
 from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox
+from rlgraph.torch.compile import compilers
 from rlgraph.torch.compile.compilers import compile_library, load_library
 
 TABLE = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
@@ -32,6 +33,7 @@ class WithTargets(Component):
 
     @_targets.kernel("torch")
     def _targets_on_torch(self, ops):
+        torch.tensor(self.table).square()  # which nothing uses
         return torch.tensor(self.table, dtype=torch.float64)
 
     @graph_fn
@@ -57,24 +59,28 @@ def test_constants_are_inputs_of_a_program(straight):
 
 
 @pytest.mark.slow
-def test_a_process_compiles_the_same_graph_again(tmp_path):
-    """Its library was deleted, or has another key."""
+def test_libraries_of_a_process(tmp_path, monkeypatch):
+    """Several, the same once more, on a processor whose instructions are tried first, which makes a library too."""
+    monkeypatch.setattr(compilers, "_has_rare_instructions", lambda: True)
+    x, table = torch.arange(6.0).reshape(2, 3), torch.tensor(TABLE.T)
 
-    def program(x, table):
+    def doubled(x, table):
         x.mul_(2.0)
         return x @ table, x.sum()
 
-    x, table = torch.arange(6.0).reshape(2, 3), torch.tensor(TABLE.T)
-    graph = make_fx(program, tracing_mode="fake")(x, table)
-    for name in ("first", "second"):
-        library = tmp_path / name / "program.so"
-        library.parent.mkdir()
-        compile_library(graph, [x, table], library)
+    def exchanged(x, table):
+        return table, x.sum() * 3.0
+
+    expected = {doubled: (2.0 * x.numpy() @ TABLE.T, 30.0), exchanged: (TABLE.T, 45.0)}
+    for number, program in enumerate((doubled, exchanged, doubled)):
+        graph = make_fx(program, tracing_mode="fake")(x, table)
+        library = tmp_path / str(number) / "same" / "program.so"
+        library.parent.mkdir(parents=True)
+        compile_library(graph, [x, table], library, tmp_path / "inductor")
         given = x.clone()
-        product, total = load_library(library)([given, table])
-        np.testing.assert_allclose(product, 2.0 * x.numpy() @ TABLE.T, rtol=1e-6)
-        assert float(total) == 30.0
-        np.testing.assert_array_equal(given, 2.0 * x)
+        for result, array in zip(load_library(library)([given, table]), expected[program], strict=True):
+            np.testing.assert_allclose(result, array, rtol=1e-6)
+        np.testing.assert_array_equal(given, 2.0 * x if program is doubled else x)
 
 
 def test_a_constant_that_is_not_an_input_is_refused(tmp_path):
@@ -84,5 +90,5 @@ def test_a_constant_that_is_not_an_input_is_refused(tmp_path):
     )
     graph.output((product,))
     module = GraphModule({"table": torch.tensor(TABLE)}, graph)
-    with pytest.raises(RuntimeError, match="constants of the graph that are not inputs"):
-        compile_library(module, [x], tmp_path / "program.so")
+    with pytest.raises(RuntimeError, match="expected a graph of 1 inputs, given 2"):
+        compile_library(module, [x], tmp_path / "program.so", tmp_path)

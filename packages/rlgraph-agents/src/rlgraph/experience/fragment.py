@@ -157,7 +157,7 @@ class FragmentBuffer:
             fields["valid"][t] = step.valid
         _set_row(fields["states"], t + 1, step.next_states)  # for a cut; else the next step writes it again
         ends = step.terminals | step.truncations
-        if b"\1" in ends.tobytes():  # else the flags are False already
+        if np.count_nonzero(ends):  # else the flags are False already
             fields["terminals"][t], fields["truncations"][t] = step.terminals, step.truncations
             for slot in np.flatnonzero(ends).tolist():
                 self._reached[t, slot] = map_arrays(

@@ -127,7 +127,12 @@ def test_cart_poles_are_truncated_after_500_steps():
 
 @pytest.mark.parametrize("penalizes", [False, True])
 @pytest.mark.parametrize(
-    "changed", [{}, {"kinematics_integrator": "semi-implicit", "length": 0.8, "gravity": 5.0}]
+    "changed",
+    [
+        {},
+        {"kinematics_integrator": "semi-implicit", "length": 0.8, "gravity": 5.0},
+        {"gravity": np.float32(9.81), "tau": np.float32(0.02)},
+    ],
 )
 @pytest.mark.parametrize("number", [16, 20])  # one by one, all at once
 def test_cart_poles_equal_those_of_gymnasium(changed, penalizes, number):

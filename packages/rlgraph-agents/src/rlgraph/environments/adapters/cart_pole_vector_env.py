@@ -57,12 +57,18 @@ class CartPoleVectorEnv(cartpole.CartPoleVectorEnv):
         """Move all poles; which of them fell or left the track."""
         angles = self.state[2]
         given: tuple[Any, ...] = (forces, *self.state, np.sin(angles), np.cos(angles))
-        if self.num_envs <= _FEW:
+        if self.num_envs <= _FEW and self._is_of_python_numbers():
             *state, terminated = zip(*map(self._moved, *(part.tolist() for part in given)), strict=True)
         else:
             *state, terminated = self._moved(*given)
         self.state = np.array(state)
         return np.array(terminated)
+
+    def _is_of_python_numbers(self) -> bool:
+        """Whether no attribute is a number of NumPy, in whose precision Python would compute, or one for each pole."""
+        lengths = (self.length, self.polemass_length, self.x_threshold, self.theta_threshold_radians)
+        others = (self.gravity, self.masspole, self.total_mass, self.tau)
+        return {float, int}.issuperset(map(type, (*lengths, *others)))
 
     def _moved(
         self, force: Any, place: Any, speed: Any, angle: Any, turning: Any, sin: Any, cos: Any

@@ -1,7 +1,7 @@
 """Compiles traced graphs by inductor, the compiler of PyTorch.
 
-A program that is kept on disk is a library of C++ alone, with a plain entry. AOTInductor would make one too, but wraps
-a container around it: the same program, and 6 to 10 s more of the C++ compiler.
+A program that is kept on disk is an extension module of Python, of C++ with a plain entry. AOTInductor would make a
+library too, but wraps a container around it: the same program, and 6 to 10 s more of the C++ compiler.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from rlgraph.torch.optimizers import flushes_denormals
 #: A program maps tensors to tensors, and writes the group buffers among its inputs in place.
 Program = Callable[[list[Tensor]], Sequence[Tensor]]
 
-#: The variable that names inductor's folder.
-_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
-
 
 def missing_compiler() -> str | None:
     """The names of the missing C++ compiler; None if one exists."""
@@ -38,7 +35,7 @@ def missing_compiler() -> str | None:
 #: Multiplications and additions in one instruction; and a short compilation. Patterns of operations to replace, which
 #: inductor loads, hardly occur in training.
 _SETTINGS = {"cpp.enable_floating_point_contract_flag": "fast", "pattern_matcher": False}
-#: A library of C++ alone. Precompiled headers cost more than a few programs save, and `Cache` is a cache already.
+#: An extension module. Precompiled headers cost more than a few programs save, and `Cache` is a cache already.
 _LIBRARY = {
     "cpp_wrapper": True,
     "cpp_cache_precompile_headers": False,
@@ -59,31 +56,34 @@ def _settings(**others: Any) -> dict[str, Any]:
     return settings
 
 
-def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path) -> None:
-    """Compile `graph` into the shared library `library`; other files of the compiler stay in its folder.
+def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path, folder: Path) -> None:
+    """Compile `graph` into the shared library `library`. Inductor's own files go into `folder`.
 
     Raises:
         RuntimeError: inductor made something else than a library that takes these inputs.
     """
-    folder = library.parent / "inductor"
     with _quietly(folder):
         from torch._functorch import config as functorch_config
         from torch._inductor.codecache import CppWrapperCodeCache
         from torch._inductor.compile_fx import compile_fx_inner
 
         def inner(module: GraphModule, given: Sequence[Any], **options: Any) -> Any:
-            compiled: Any = compile_fx_inner(module, given, **options) if len(given) == len(inputs) else None
-            if compiled is None or compiled.constants:
-                raise RuntimeError("constants of the graph that are not inputs")
+            if len(given) != len(inputs):
+                raise RuntimeError(
+                    f"expected a graph of {len(inputs)} inputs, given {len(given)}: its constants"
+                )
+            compiled: Any = compile_fx_inner(module, given, **options)
+            if getattr(compiled, "constants", None):
+                raise RuntimeError(f"expected no constants in a program, given {[*compiled.constants]}")
             return compiled
 
-        CppWrapperCodeCache.cache_clear()  # else what this process has compiled before is not written again
+        CppWrapperCodeCache.cache_clear()
         with functorch_config.patch(enable_autograd_cache=False):
             _compile(graph, inputs, _settings(**_LIBRARY), inner_compile=inner)
-    made = list(folder.rglob("*.so"))
+        made = [*CppWrapperCodeCache.cache.values()]
     if len(made) != 1:
-        raise RuntimeError(f"expected one library, found {len(made)}")
-    made[0].rename(library)
+        raise RuntimeError(f"expected one library, given {len(made)}")
+    shutil.copy(str(made[0]().__file__), library)
 
 
 def _compile(graph: GraphModule, inputs: Sequence[Tensor], settings: dict[str, Any], **options: Any) -> Any:
@@ -104,7 +104,7 @@ def load_library(library: Path) -> Program:
     from torch._inductor.codecache import CppWrapperCodeCache
 
     # What the Python module does that inductor writes beside a library.
-    module = CppWrapperCodeCache._load_library_inner(str(library), f"rlgraph.{library.parent.name}")
+    module = CppWrapperCodeCache._load_library_inner(str(library), f"rlgraph {library}")
     entry, handles_of = module.inductor_entry_cpp, torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors
     tensors_of = torch._C._aoti.alloc_tensors_by_stealing_from_void_ptrs
 
@@ -121,13 +121,8 @@ def load_library(library: Path) -> Program:
 
 
 def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> Program:
-    """Compile `graph` for this process only. Inductor's files go into `folder`, or where the environment says."""
-    from torch._inductor.runtime.cache_dir_utils import default_cache_dir
-
-    named = os.environ.get(_FOLDER)
-    if named == default_cache_dir():  # a folder that others can predict
-        named = None
-    with _quietly(Path(named or folder / "inductor")):
+    """Compile `graph` for this process only. Inductor's own files go into `folder`."""
+    with _quietly(folder):
         compiled = _compile(graph, inputs, _settings())
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:
@@ -139,15 +134,22 @@ def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> 
 
 @contextmanager
 def _quietly(folder: Path) -> Iterator[None]:
-    """Put inductor's files into `folder`; silence its warnings."""
-    before = os.environ.get(_FOLDER)
-    os.environ[_FOLDER] = str(folder)
+    """Put inductor's files into `folder` unless the environment names another one; silence its warnings.
+
+    They stay there: a `torch.compile` in another thread writes to the same folder.
+    """
+    from torch._inductor.runtime.cache_dir_utils import default_cache_dir
+
+    key = "TORCHINDUCTOR_CACHE_DIR"
+    before = os.environ.get(key)
+    if before in (None, default_cache_dir()):  # inductor's default is a folder that others can predict
+        os.environ[key] = str(folder)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         if before is None:
-            os.environ.pop(_FOLDER, None)
+            os.environ.pop(key, None)
         else:
-            os.environ[_FOLDER] = before
+            os.environ[key] = before

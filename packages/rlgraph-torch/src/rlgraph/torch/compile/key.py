@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -44,7 +45,7 @@ def _kind(tensor: Tensor) -> str:
 
 def environment() -> str:
     """What else a program depends on: versions, the processor, threads, settings of inductor."""
-    # Inductor sets its own cache folder there, which does not affect the program.
+    # Inductor's folder does not affect the program.
     settings = sorted(
         item
         for item in os.environ.items()
@@ -53,6 +54,7 @@ def environment() -> str:
     return str(
         [
             platform.python_version(),
+            sysconfig.get_config_var("SOABI"),
             torch.__version__,
             torch.version.git_version,
             _processor(),

@@ -216,10 +216,11 @@ class Compiler:
             raise NotCompiled(f"there is no C++ compiler ({missing})")
         often = "in each process" if key is None else "once for this machine and these sizes"
         _log.info("compiling %s by PyTorch: some 15 seconds, %s", name, often)
+        folder = self.cache.folder / "inductor"
         try:
             if key is None:
-                return "inductor (in each process)", compile_here(traced.graph, examples, self.cache.folder)
-            library = self.cache.store(key, partial(compile_library, traced.graph, examples))
+                return "inductor (in each process)", compile_here(traced.graph, examples, folder)
+            library = self.cache.store(key, partial(compile_library, traced.graph, examples, folder=folder))
             return "inductor", load_library(library)
         except Exception as error:  # any error: the compiler is third-party code
             raise NotCompiled(f"the compiler failed ({first_line(error)})") from error

@@ -219,8 +219,11 @@ class Tracer:
 
 
 def _constants_as_inputs(module: GraphModule) -> tuple[Tensor, ...]:
-    """Replace the constants of a graph by further inputs; returns them. What is no plain tensor of values stays."""
+    """Replace the constants of a graph by further inputs; returns them. Parameters, fake and sparse tensors stay."""
     graph, constants = module.graph, []
+    for name in [*module._buffers, *module._parameters]:
+        if not graph.find_nodes(op="get_attr", target=name):
+            delattr(module, name)
     body = next(node for node in graph.nodes if node.op not in ("placeholder", "get_attr"))
     for name in dict.fromkeys(node.target for node in graph.find_nodes(op="get_attr")):
         constant = getattr(module, name)
