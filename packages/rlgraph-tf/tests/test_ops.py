@@ -192,3 +192,35 @@ def test_products_of_nothing_have_their_biases():
         linear(tf.zeros([3, 0]), tf.zeros([0, 2]), tf.constant([1.0, 2.0])).numpy().tolist()
         == [[1.0, 2.0]] * 3
     )
+
+
+@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize(
+    ("name", "options", "shape"),
+    [
+        ("conv2d", {"filters": np.ones((2, 3, 2, 5), np.float32)}, (2, 2, 5)),
+        ("conv2d_transpose", {"filters": np.ones((2, 3, 5, 2), np.float32)}, (4, 6, 5)),
+        ("max_pool2d", {"size": (2, 3), "strides": 1}, (2, 2, 2)),
+        ("avg_pool2d", {"size": (2, 3), "strides": 1}, (2, 2, 2)),
+    ],
+)
+def test_images_and_their_derivatives_where_there_is_none(name, options, shape, count):
+    """oneDNN, where TensorFlow uses it, has other shapes for no image, or ends the process."""
+
+    def run(images, *others):
+        with tf.GradientTape() as tape:
+            tape.watch((images, *others))
+            made = getattr(TfOps("float32"), name)(images, *others, **of_pools)
+        return made, tape.gradient(made, (images, *others))
+
+    others = [tf.constant(options["filters"])] if "filters" in options else []
+    of_pools = {} if others else options
+    images = tf.ones((count, 3, 4, 2))
+    unknown = tf.TensorSpec((None, 3, 4, 2))
+    specs = [unknown, *(tf.TensorSpec(other.shape) for other in others)]
+    for function in (run, tf.function(run, input_signature=specs)):
+        made, derivatives = function(images, *others)
+        assert made.shape == (count, *shape)
+        assert [each.shape for each in derivatives] == [images.shape, *(other.shape for other in others)]
+        if count == 0:
+            assert all(not np.any(each) for each in derivatives[1:])

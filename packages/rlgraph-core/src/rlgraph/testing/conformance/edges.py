@@ -179,6 +179,9 @@ EMPTY: dict[str, Callable[..., Any]] = {
     "ops.layer_norm": lambda ops, x, w, steps: ops.layer_norm(x, w[0], w[1]),
     "ops.einsum": lambda ops, x, w, steps: ops.einsum("tbi,ij->tbj", steps, w),
     "ops.conv2d": lambda ops, x, w, steps: ops.conv2d(x[:, None, :, None], w[:1, :2, None, None]),
+    "ops.conv2d_transpose": lambda ops, x, w, steps: ops.conv2d_transpose(
+        x[:, None, :, None], w[:1, :2, None, None]
+    ),
     "ops.max_pool2d": lambda ops, x, w, steps: ops.max_pool2d(x[:, None, :, None], (1, 2)),
     "ops.avg_pool2d": lambda ops, x, w, steps: ops.avg_pool2d(x[:, None, :, None], (1, 2)),
     "ops.max along the columns": lambda ops, x, w, steps: ops.max(x, 1),
